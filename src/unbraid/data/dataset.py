@@ -1,0 +1,181 @@
+"""Datasets: observations, and what is known of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+from jaxtyping import Int
+from torch import Generator, Tensor
+
+from unbraid.data.factors import FactorSpace
+from unbraid.types import Observations
+
+
+class Renderer(Protocol):
+    """Makes the images of factor combinations when they are asked for, on the device of the values."""
+
+    shape: tuple[int, int, int]
+
+    def __call__(self, values: Int[Tensor, "n k"]) -> Int[Tensor, "n c h w"]: ...
+
+
+class Dataset:
+    """Observations by row number: images, table rows, or images rendered on demand.
+
+    With a `space`, row i shows the combination `combinations[i]`, or the combination i itself when that is
+    None. Labels and nuisances are factors: `label` and `nuisances` say which.
+
+    Args:
+        source: Images (n, c, h, w), rows (n, f), or a renderer of factor values.
+        name: How the dataset is called in runs and reports.
+        white: The stored value that stands for 1.
+        space: The factors, where they are known.
+        combinations: The number of each row's combination in the space.
+        label: The factor that is the class.
+        nuisances: The factors that are known nuisances.
+    """
+
+    def __init__(
+        self,
+        source: Tensor | Renderer,
+        *,
+        name: str,
+        white: float = 255,
+        space: FactorSpace | None = None,
+        combinations: Int[Tensor, " n"] | None = None,
+        label: str | None = None,
+        nuisances: Sequence[str] = (),
+    ) -> None:
+        if not isinstance(source, Tensor) and space is None:
+            raise ValueError("A renderer needs a factor space: pass space=FactorSpace({...}).")
+        if isinstance(source, Tensor) and space is not None:
+            rows = space.combinations if combinations is None else len(combinations)
+            if len(source) != rows:
+                raise ValueError(f"{name} has {len(source)} observations but factors for {rows}.")
+        self.source, self.name, self.white = source, name, white
+        self.space, self.combinations = space, combinations
+        self.label, self.nuisances = label, tuple(nuisances)
+        self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
+        self._columns = {} if space is None else {name: space.column(name) for name in space.names}
+        for role in [*self.nuisances, *([label] if label else [])]:
+            if role not in self._columns:
+                raise ValueError(f"{name} has no factor {role!r} to be a label or nuisance.")
+        self._order: Tensor | None = None
+        self._row_cumulative: Tensor | None = None
+        if space is not None and combinations is not None:
+            self._order = combinations.argsort(stable=True)
+            self._sorted = combinations[self._order]
+            if space.weights is not None or space.support is not None:
+                self._row_cumulative = space.weight(combinations).cumsum(0)
+
+    def __len__(self) -> int:
+        """How many observations can be drawn."""
+        if self.space is not None and self.combinations is None:
+            return len(self.space)
+        if self._row_cumulative is not None:
+            return int((self._row_cumulative.diff(prepend=self._row_cumulative.new_zeros(1)) > 0).sum())
+        assert isinstance(self.source, Tensor)
+        return len(self.source)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name}: {len(self)} of shape {self.shape}, {self.space or 'no known factors'})"
+
+    @property
+    def images(self) -> bool:
+        """Whether the observations are images, not rows."""
+        return len(self.shape) == 3
+
+    @property
+    def bytes(self) -> int:
+        """The memory the stored observations take; 0 when they are rendered."""
+        return self.source.nbytes if isinstance(self.source, Tensor) else 0
+
+    def observe(self, rows: Int[Tensor, " b"]) -> Observations:
+        """The observations at the given rows: images in [0, 1], or table rows as they are."""
+        if isinstance(self.source, Tensor):
+            stored = self.source[rows.to(self.source.device)].to(rows.device)
+        else:
+            assert self.space is not None
+            stored = self.source(self.space.values(rows))
+        return stored.float() / self.white if self.white != 1 else stored.float()
+
+    def factors(self, rows: Int[Tensor, " b"]) -> Int[Tensor, "b k"] | None:
+        """The factor values at the given rows, where they are known."""
+        if self.space is None:
+            return None
+        return self.space.values(rows if self.combinations is None else self.combinations[rows])
+
+    def roles(self, factors: Int[Tensor, "b k"] | None) -> tuple[Tensor | None, Tensor | None]:
+        """Labels and nuisances among the factor values; None for what is not known."""
+        if factors is None:
+            return None, None
+        labels = None if self.label is None else factors[:, self._columns[self.label]]
+        columns = [self._columns[name] for name in self.nuisances]
+        return labels, torch.stack([factors[:, column] for column in columns], 1) if columns else None
+
+    def draw(self, size: int, generator: Generator) -> Int[Tensor, " b"]:
+        """Row numbers drawn independently from the dataset's distribution."""
+        if self.space is not None and self.combinations is None:
+            return self.space.draw(size, generator)
+        if self._row_cumulative is None:
+            assert isinstance(self.source, Tensor)
+            return torch.randint(len(self.source), (size,), generator=generator, device=generator.device)
+        u = torch.rand(size, generator=generator, device=generator.device, dtype=torch.float64)
+        place = torch.searchsorted(self._row_cumulative, u * self._row_cumulative[-1], right=True)
+        return place.clamp(max=len(self._row_cumulative) - 1)
+
+    def find(self, combinations: Int[Tensor, " b"], generator: Generator) -> Int[Tensor, " b"]:
+        """A row for each combination, drawn among those that show it."""
+        if self._order is None:
+            return combinations
+        first = torch.searchsorted(self._sorted, combinations)
+        count = torch.searchsorted(self._sorted, combinations, right=True) - first
+        u = torch.rand(len(combinations), generator=generator, device=generator.device)
+        return self._order[(first + (u * count).long()).clamp(max=len(self._order) - 1)]
+
+    def to(self, device: torch.device | str) -> "Dataset":
+        """The same dataset with its observations and tables on a device."""
+        source = self.source.to(device) if isinstance(self.source, Tensor) else self.source
+        return self._with(
+            source=source,
+            space=None if self.space is None else self.space.to(device),
+            combinations=None if self.combinations is None else self.combinations.to(device),
+        )
+
+    def under(self, law: Callable[[FactorSpace], FactorSpace]) -> "Dataset":
+        """The same observations under another distribution of their factors.
+
+        `dataset.under(lambda space: space.correlated("scale", "pos_x"))`
+        """
+        if self.space is None:
+            raise ValueError(f"{self.name} has no known factors, so their distribution cannot be changed.")
+        return self._with(space=law(self.space))
+
+    def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
+        """Two datasets without a common observation; the second has the given fraction of them."""
+        if self.space is not None and self.combinations is None:
+            kept, held_out = self.space.split(fraction, generator)
+            return self._with(space=kept), self._with(space=held_out)
+        if not 0 < fraction < 1:
+            raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
+        assert isinstance(self.source, Tensor)
+        order = torch.randperm(len(self.source), generator=generator).to(self.source.device)
+        count = max(1, round(fraction * len(order)))
+        return self._rows(order[count:].sort().values), self._rows(order[:count].sort().values)
+
+    def _rows(self, rows: Int[Tensor, " n"]) -> "Dataset":
+        assert isinstance(self.source, Tensor)
+        combinations = None if self.combinations is None else self.combinations[rows]
+        return self._with(source=self.source[rows], combinations=combinations)
+
+    def _with(self, **changes: object) -> "Dataset":
+        same = dict(
+            source=self.source,
+            name=self.name,
+            white=self.white,
+            space=self.space,
+            combinations=self.combinations,
+            label=self.label,
+            nuisances=self.nuisances,
+        )
+        return Dataset(**(same | changes))  # type: ignore[arg-type]

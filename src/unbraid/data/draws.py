@@ -1,0 +1,142 @@
+"""Draws: how each kind of batch is made from a dataset. The type of the batch says what supervision it has.
+
+A draw is called with the dataset, the size of the batch, the generator of the data and the step of training.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Generator, Tensor
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.factors import FactorSpace
+from unbraid.types import Batch, PairBatch
+
+PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
+
+
+class Draw(Protocol):
+    """Makes batches of one type; `check` says before training what the dataset lacks for it."""
+
+    def check(self, dataset: Dataset) -> None: ...
+
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Observations drawn independently."""
+
+    def check(self, dataset: Dataset) -> None:
+        """Any dataset will do."""
+
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> Batch:
+        rows = dataset.draw(size, generator)
+        factors = dataset.factors(rows)
+        return Batch(dataset.observe(rows), *dataset.roles(factors), factors)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two observations that differ in k factors.
+
+    Args:
+        rule: `exactly`: k factors take other values. `at-most`: k factors are drawn again and may come out
+            the same (Locatello et al., 2020). `disentanglement-lib`: as its code has it, one factor or k of
+            them, with equal chance, are drawn again.
+        k: How many factors; 0 for a number drawn anew for each pair, from 1 to one less than can change.
+        fixed: Names of factors that stay the same in a pair.
+    """
+
+    rule: PairRule = "exactly"
+    k: int = 0
+    fixed: tuple[str, ...] = ()
+
+    def check(self, dataset: Dataset) -> None:
+        """Raises unless the dataset's factors allow such pairs."""
+        if dataset.space is None:
+            raise ValueError(
+                f"This method learns from pairs that differ in k factors, and {dataset.name} has no known "
+                "factors: use a dataset with factors, or an .npz with an array `factors` beside `images`."
+            )
+        free = int(self._free(dataset.space).sum())
+        if self.k < 0 or self.k > free or free == 0:
+            raise ValueError(f"Pairs of {dataset.name} can change 1 to {free} factors; got k={self.k}.")
+
+    def _free(self, space: FactorSpace) -> Bool[Tensor, " k"]:
+        for name in self.fixed:
+            space.column(name)
+        return torch.tensor(
+            [name not in self.fixed and size > 1 for name, size in zip(space.names, space.sizes, strict=True)]
+        )
+
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> PairBatch:
+        space = dataset.space
+        assert space is not None
+        rows = dataset.draw(size, generator)
+        values = dataset.factors(rows)
+        assert values is not None
+        k, partner = self._partners(space, values, generator)
+        rows2 = dataset.find(space.index(partner), generator)
+        return PairBatch(
+            dataset.observe(rows), dataset.observe(rows2), k, *dataset.roles(values), values, partner
+        )
+
+    def _partners(
+        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
+    ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
+        """How many factors each pair changes, and the second's values."""
+        k, partner = self._propose(space, values, generator)
+        if space.support is None and space.weights is None:
+            return k, partner
+        # Not every combination occurs, or not equally often: draw many candidates a row and keep one with the
+        # chance that the distribution gives it. Rows without one that occurs are drawn again.
+        rounds, candidates = 100, 32
+        wanting = torch.arange(len(values), device=values.device)
+        for _ in range(rounds):
+            repeated = values[wanting].repeat_interleave(candidates, 0)
+            number, proposal = self._propose(space, repeated, generator)
+            weight = space.weight(space.index(proposal)).view(len(wanting), candidates)
+            u = torch.rand(weight.shape, generator=generator, device=values.device, dtype=torch.float64)
+            best = (weight.log() - (-u.log()).log()).argmax(1)  # Gumbel: drawn in proportion to the weight
+            place = torch.arange(len(wanting), device=values.device) * candidates + best
+            k[wanting], partner[wanting] = number[place], proposal[place]
+            wanting = wanting[~(weight > 0).any(1)]
+            if len(wanting) == 0:
+                return k, partner
+        raise ValueError(
+            f"Some combinations have no partner that differs in {self.rule} {self.k or 'k'} factors within "
+            "the dataset: allow more combinations, another k, or fewer fixed factors."
+        )
+
+    def _propose(
+        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
+    ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
+        """Partners on the whole grid."""
+        size, device = len(values), values.device
+        free = self._free(space).to(device)
+        most = int(self._free(space).sum())
+
+        def uniform(*shape: int) -> Tensor:
+            return torch.rand(*shape, generator=generator, device=device)
+
+        if self.k:
+            k = torch.full((size,), self.k, device=device)
+        else:
+            k = 1 + (uniform(size) * max(most - 1, 1)).long()
+        if self.rule == "disentanglement-lib":
+            k = torch.where(uniform(size) < 0.5, 1, k)
+        rank = uniform(size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)
+        changed = rank < k[:, None]
+        sizes = torch.tensor(space.sizes, device=device)
+        if self.rule == "exactly":
+            shift = 1 + (uniform(size, len(free)) * (sizes - 1)).long()
+            fresh = (values + shift) % sizes
+        else:
+            fresh = (uniform(size, len(free)) * sizes).long()
+        return k, torch.where(changed, fresh, values)
+
+
+DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs}

@@ -1,0 +1,161 @@
+"""Factor spaces: the combinations of factor values a data set shows, and how often each is drawn."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Generator, Tensor
+
+
+class FactorSpace:
+    """Named factors with finitely many values, and a distribution over their combinations.
+
+    A combination has a number by mixed radix, the last factor running fastest. Without a `support` every
+    combination occurs; without `weights` those that occur are equally likely.
+
+    >>> space = FactorSpace({"shape": 3, "scale": 6})
+    >>> space.index(torch.tensor([[2, 5]])), space.values(torch.tensor([17]))
+    (tensor([17]), tensor([[2, 5]]))
+    >>> len(space), len(space.only(shape=[0, 1]))
+    (18, 12)
+    """
+
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        support: Int[Tensor, " n"] | None = None,
+        weights: Float[Tensor, " n"] | None = None,
+    ) -> None:
+        if not sizes or min(sizes.values()) < 1:
+            raise ValueError(
+                f"A factor space needs at least one factor, each with a value; got {dict(sizes)}."
+            )
+        self.names, self.sizes = tuple(sizes), tuple(sizes.values())
+        self.combinations = math.prod(self.sizes)
+        self.support = support  # numbers of the combinations that occur, sorted; None for all
+        self.weights = weights  # one for each of the support
+        self._cumulative = None if weights is None else weights.double().cumsum(0)
+        strides = [math.prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]
+        device = "cpu" if support is None else support.device
+        self._strides = torch.tensor(strides, device=device)
+        self._sizes = torch.tensor(self.sizes, device=device)
+
+    def __len__(self) -> int:
+        """How many combinations occur."""
+        return self.combinations if self.support is None else len(self.support)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.names, self.sizes, strict=True))
+        law = "uniform" if self.weights is None else "weighted"
+        return f"FactorSpace({sizes}; {len(self)} of {self.combinations} combinations, {law})"
+
+    def to(self, device: torch.device | str) -> "FactorSpace":
+        """The same space with its tables on a device."""
+        moved = self._with(
+            None if self.support is None else self.support.to(device),
+            None if self.weights is None else self.weights.to(device),
+        )
+        moved._strides, moved._sizes = self._strides.to(device), self._sizes.to(device)
+        return moved
+
+    def column(self, name: str) -> int:
+        """The place of a factor among the names."""
+        if name not in self.names:
+            raise ValueError(f"There is no factor {name!r}; the factors are {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    def index(self, values: Int[Tensor, "n k"]) -> Int[Tensor, " n"]:
+        """The numbers of combinations given by their values."""
+        return (values * self._strides).sum(1)
+
+    def values(self, index: Int[Tensor, " n"]) -> Int[Tensor, "n k"]:
+        """The values of combinations given by their numbers."""
+        return index[:, None] // self._strides % self._sizes
+
+    def weight(self, index: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """How likely each combination is, up to a common scale; 0 for one that does not occur."""
+        if self.support is None:
+            inside = torch.ones_like(index, dtype=torch.float64)
+            return inside if self.weights is None else self.weights[index].double()
+        place = torch.searchsorted(self.support, index).clamp(max=len(self.support) - 1)
+        inside = (self.support[place] == index).double()
+        return inside if self.weights is None else inside * self.weights[place]
+
+    def draw(self, size: int, generator: Generator) -> Int[Tensor, " n"]:
+        """Numbers of combinations drawn from the distribution, on the device of the generator."""
+        device = generator.device
+        if self._cumulative is None:
+            place = torch.randint(len(self), (size,), generator=generator, device=device)
+        else:
+            u = torch.rand(size, generator=generator, device=device, dtype=torch.float64)
+            place = torch.searchsorted(self._cumulative, u * self._cumulative[-1], right=True)
+            place = place.clamp(max=len(self) - 1)
+        return place if self.support is None else self.support[place]
+
+    def only(self, **allowed: Iterable[int]) -> "FactorSpace":
+        """The space in which each named factor takes the given values alone."""
+        return self._keep(self._takes(allowed).all(1))
+
+    def without(self, **held_out: Iterable[int]) -> "FactorSpace":
+        """The space in which no named factor takes the given values: the complement in each factor."""
+        return self._keep(~self._takes(held_out).any(1))
+
+    def correlated(self, first: str, second: str, *, sigma: float = 0.2) -> "FactorSpace":
+        """A ridge over two factors: weight exp(-(v1 - v2)² / 2σ²) with both scaled to [0, 1].
+
+        Träuble et al., 2021, arXiv:2006.07886. The smaller σ, the stronger the correlation.
+        """
+        if sigma <= 0:
+            raise ValueError(f"The width σ of a correlation must be above 0; got {sigma}.")
+        columns = self.column(first), self.column(second)
+        scaled = self.values(self._numbers()).double() / (self._sizes - 1).clamp(min=1)
+        gap = scaled[:, columns[0]] - scaled[:, columns[1]]
+        return self._reweigh(torch.exp(-gap.square() / (2 * sigma**2)))
+
+    def weighted(self, table: Float[Tensor, "..."], *factors: str) -> "FactorSpace":
+        """Any joint distribution of the named factors (all of them by default), as a table of their sizes."""
+        columns = [self.column(name) for name in factors or self.names]
+        shape = tuple(self.sizes[column] for column in columns)
+        if tuple(table.shape) != shape:
+            raise ValueError(f"The table needs the factors' sizes {shape}; got {tuple(table.shape)}.")
+        if not bool(torch.isfinite(table).all()) or bool((table < 0).any()) or not bool((table > 0).any()):
+            raise ValueError("A table of weights needs finite entries, none below 0 and one above it.")
+        values = self.values(self._numbers())
+        return self._reweigh(table.to(values.device)[tuple(values[:, column] for column in columns)].double())
+
+    def split(self, fraction: float, generator: Generator) -> tuple["FactorSpace", "FactorSpace"]:
+        """Two spaces that share no combination; the second has the given fraction of them."""
+        if not 0 < fraction < 1:
+            raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
+        chosen = torch.zeros(len(self), dtype=torch.bool)
+        chosen[torch.randperm(len(self), generator=generator)[: max(1, round(fraction * len(self)))]] = True
+        return self._keep(~chosen), self._keep(chosen)
+
+    def _numbers(self) -> Int[Tensor, " n"]:
+        return torch.arange(self.combinations) if self.support is None else self.support
+
+    def _takes(self, wanted: Mapping[str, Iterable[int]]) -> Bool[Tensor, "n w"]:
+        values, columns = self.values(self._numbers()), []
+        for name, choices in wanted.items():
+            column, choices = self.column(name), list(choices)
+            if not all(0 <= choice < self.sizes[column] for choice in choices):
+                raise ValueError(
+                    f"Factor {name!r} takes values 0 to {self.sizes[column] - 1}; got {choices}."
+                )
+            columns.append(torch.isin(values[:, column], torch.tensor(choices, dtype=torch.long)))
+        return torch.stack(columns, 1)
+
+    def _keep(self, kept: Bool[Tensor, " n"]) -> "FactorSpace":
+        if not bool(kept.any()):
+            raise ValueError("No combination of factors is left: allow more values.")
+        weights = None if self.weights is None else self.weights[kept]
+        return self._with(self._numbers()[kept], weights)
+
+    def _reweigh(self, factor: Float[Tensor, " n"]) -> "FactorSpace":
+        return self._with(self.support, factor if self.weights is None else self.weights * factor)
+
+    def _with(self, support: Tensor | None, weights: Tensor | None) -> "FactorSpace":
+        sizes: Sequence[tuple[str, int]] = list(zip(self.names, self.sizes, strict=True))
+        return FactorSpace(dict(sizes), support=support, weights=weights)

@@ -1,0 +1,85 @@
+"""Several processes as one: joined codes, joined noise, and each process's share of a batch.
+
+Every process holds the same default generator and draws the noise of the whole batch, so that n processes
+with b images each compute what one process computes with the n·b images joined.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+T = TypeVar("T", bound=tuple)
+
+
+def processes() -> int:
+    """How many processes train together; 1 without a process group."""
+    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+
+
+def rank() -> int:
+    """The place of this process among them, from 0."""
+    return dist.get_rank() if processes() > 1 else 0
+
+
+def share(joined: Tensor) -> Tensor:
+    """The rows of a joined tensor that belong to this process."""
+    if processes() == 1:
+        return joined
+    rows = len(joined) // processes()
+    return joined[rank() * rows : (rank() + 1) * rows]
+
+
+def share_batch(batch: T) -> T:
+    """The part of a joined batch that belongs to this process; fields that are None stay None."""
+    if processes() == 1:
+        return batch
+    return type(batch)(*(None if field is None else share(field) for field in batch))
+
+
+class _Gather(torch.autograd.Function):
+    """Rows of all processes in rank order; backward adds up the gradients that they have for a row."""
+
+    @staticmethod
+    def forward(ctx: Any, local: Tensor) -> Tensor:
+        parts = [torch.empty_like(local) for _ in range(processes())]
+        dist.all_gather(parts, local.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (gradient,) = gradients
+        gradient = gradient.contiguous()
+        dist.all_reduce(gradient)
+        return share(gradient)
+
+
+def gather(local: Tensor) -> Tensor:
+    """The joined rows of all processes, through which gradients flow; the tensor itself on one process.
+
+    A loss computed on gathered rows is the same number on every process. Gathering sums the gradient over the
+    processes and the loop then averages it over them, so it comes out as that of the joined batch.
+    """
+    return local if processes() == 1 else _Gather.apply(local)  # type: ignore[return-value]
+
+
+def mean_over_processes(values: Tensor) -> Tensor:
+    """The average of a tensor over the processes, in place."""
+    if processes() > 1:
+        dist.all_reduce(values)
+        values /= processes()
+    return values
+
+
+def joined(draw: Callable[..., Tensor], like: Tensor, *shape: int) -> Tensor:
+    """Random numbers `draw(rows, *shape)` for the joined batch of which `like` is this process's share."""
+    return draw(len(like) * processes(), *shape, device=like.device)
+
+
+def noise_like(local: Tensor) -> Tensor:
+    """Standard normal noise from torch's default generator, the share of this process."""
+    if processes() == 1:
+        return torch.randn_like(local)
+    return share(joined(torch.randn, local, *local.shape[1:])).to(local.dtype)

@@ -1,0 +1,82 @@
+"""What a method is: a loss on one type of batch, an encoder, strands, and the players of its game."""
+
+import abc
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, get_args, get_origin
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.optimisers import Adam, Optimiser
+from unbraid.settings import Described
+from unbraid.strands import Strands
+from unbraid.types import Codes, Observations, Terms
+
+B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
+
+
+@dataclass(frozen=True)
+class Player:
+    """One side of a game: what it may change, what it minimises, and how it moves.
+
+    Players move in order within a step; each computes its loss after the moves before it, and only its own
+    parameters get a gradient. In every step the first update of each player sees the same batches; every
+    further update, fresh ones.
+    """
+
+    name: str
+    parameters: Iterable[nn.Parameter]
+    loss: Callable[..., Terms]  # of as many batches as `batches`
+    optimiser: Optimiser = field(default_factory=Adam)
+    updates: int = 1  # a step
+    batches: int = 1  # an update
+    start: int = 0  # the first step in which it moves
+
+
+class Method(Described, nn.Module, abc.ABC, Generic[B]):
+    """A way to learn a code. Concrete classes are final; networks come in as arguments.
+
+    `step` counts the steps of training for annealed weights; the loop advances it and a checkpoint keeps it.
+    """
+
+    batch: type[tuple]  # the type of batch, from `Method[Batch]`
+    step: Tensor
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is not None and issubclass(get_origin(base), Method):
+                (cls.batch,) = get_args(base)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("step", torch.zeros((), dtype=torch.long))
+
+    @property
+    @abc.abstractmethod
+    def strands(self) -> Strands:
+        """The named parts of the code."""
+
+    @abc.abstractmethod
+    def loss(self, batch: B) -> Terms:
+        """What the first player minimises."""
+
+    @abc.abstractmethod
+    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+        """The code of each observation, without noise."""
+
+    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
+        """The observation of each code, in [0, 1] for images."""
+        raise ValueError(f"{type(self).__name__} learns no decoder, so its codes cannot be decoded.")
+
+    def players(self) -> tuple[Player, ...]:
+        """The sides of the game, in the order in which they move; one by default."""
+        return (Player("model", self.parameters(), self.loss),)
+
+    def forward(self, batch: B) -> Terms:  # so that hooks and torch.compile see the loss
+        return self.loss(batch)
+
+    def validation(self, batch: Any) -> Terms:
+        """What a validation split measures; the loss unless a method knows better."""
+        return self.loss(batch)

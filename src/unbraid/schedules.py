@@ -1,0 +1,64 @@
+"""Schedules: numbers that change with the step of training, as plain data."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from unbraid.settings import Plain
+from unbraid.types import Scalar
+
+
+class Schedule(Plain):
+    """A number for every step; called with the step as a tensor, so that no step waits for the host."""
+
+    def __call__(self, step: Tensor) -> Scalar:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """The same value at every step."""
+
+    value: float
+
+    def __call__(self, step: Tensor) -> Scalar:
+        return torch.full((), self.value, device=step.device)
+
+
+@dataclass(frozen=True)
+class Linear(Schedule):
+    """From start to end in a straight line over the first steps, then end."""
+
+    start: float
+    end: float
+    steps: int
+
+    def __call__(self, step: Tensor) -> Scalar:
+        return self.start + (self.end - self.start) * (step.float() / self.steps).clamp(max=1.0)
+
+
+@dataclass(frozen=True)
+class Cosine(Schedule):
+    """From start to end along half a cosine over the first steps, then end."""
+
+    start: float
+    end: float
+    steps: int
+
+    def __call__(self, step: Tensor) -> Scalar:
+        progress = (step.float() / self.steps).clamp(max=1.0)
+        return self.end + (self.start - self.end) * (1 + (math.pi * progress).cos()) / 2
+
+
+@dataclass(frozen=True)
+class Drop(Schedule):
+    """Start, multiplied by factor each time another `every` steps have passed."""
+
+    start: float
+    factor: float
+    every: int
+
+    def __call__(self, step: Tensor) -> Scalar:
+        return self.start * self.factor ** (step // self.every).float()

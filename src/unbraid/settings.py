@@ -1,0 +1,104 @@
+"""Settings as plain data: how an object says what it was made from, and how it is made again.
+
+Reading a description runs no code that the description names: networks resolve inside `unbraid.nn` alone, and
+plain values (schedules, likelihoods, optimisers) among the subclasses of `Plain`.
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Self
+
+from torch import nn
+
+
+class Described:
+    """Remembers the arguments it was constructed with."""
+
+    arguments: dict[str, Any]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        self = super().__new__(cls)
+        bound = inspect.signature(cls.__init__).bind_partial(self, *args, **kwargs)
+        bound.apply_defaults()
+        self.__dict__["arguments"] = {
+            name: value for name, value in bound.arguments.items() if name != "self"
+        }
+        return self
+
+
+class Plain:
+    """Base of frozen dataclasses that are settings themselves, such as a schedule or a likelihood.
+
+    On the command line one is written as its name and its numbers: `linear:0:25:100000`.
+    """
+
+    kinds: dict[str, type["Plain"]] = {}  # noqa: RUF012
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        Plain.kinds[cls.__name__.lower()] = cls
+
+    @classmethod
+    def parse(cls, text: str) -> "Plain":
+        """Reads `name:value:value`; the name must be that of a kind of this class."""
+        name, *values = text.split(":")
+        kinds = {key: kind for key, kind in Plain.kinds.items() if issubclass(kind, cls) and kind is not cls}
+        if name not in kinds:
+            raise ValueError(f"{text!r} is none of {', '.join(_usage(kind) for kind in kinds.values())}.")
+        try:
+            return kinds[name](*(_number(value) for value in values))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{text!r} should read {_usage(kinds[name])}: {error}") from None
+
+    def __str__(self) -> str:
+        values = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
+        return ":".join([type(self).__name__.lower(), *map(str, values)])
+
+
+def _usage(kind: type[Plain]) -> str:
+    return ":".join([kind.__name__.lower(), *(field.name.upper() for field in fields(kind))])  # type: ignore[arg-type]
+
+
+def _number(text: str) -> float | int:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def describe(value: Any) -> Any:
+    """The value as JSON can hold it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Plain):
+        return {"plain": str(value)}
+    if isinstance(value, Described) and type(value).__module__.startswith("unbraid.nn"):
+        return {"network": type(value).__name__, "arguments": describe(value.arguments)}
+    if isinstance(value, nn.Module):
+        return {"own": f"{type(value).__module__}.{type(value).__qualname__}"}
+    if isinstance(value, Mapping):
+        return {str(key): describe(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [describe(entry) for entry in value]
+    raise ValueError(f"A setting must be a number, a text or a list of them; got {value!r}.")
+
+
+def rebuild(description: Any) -> Any:
+    """The value that `describe` described; lists come back as tuples."""
+    if isinstance(description, list):
+        return tuple(rebuild(entry) for entry in description)
+    if not isinstance(description, dict):
+        return description
+    if "plain" in description:
+        return Plain.parse(description["plain"])
+    if "network" in description:
+        from unbraid import nn as networks
+
+        name = description["network"]
+        if name not in networks.__all__:
+            raise ValueError(
+                f"unbraid.nn has no network {name!r}: the file is damaged or from a later version."
+            )
+        return getattr(networks, name)(**rebuild(description["arguments"]))
+    if "own" in description:
+        raise ValueError(f"The run used a network of its own, {description['own']}: pass it to load.")
+    return {key: rebuild(entry) for key, entry in description.items()}
