@@ -1,10 +1,11 @@
 """Datasets: observations, and what is known of them."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Int, UInt8
 from torch import Generator, Tensor
 
 from unbraid.data.factors import FactorSpace
@@ -16,14 +17,15 @@ class Renderer(Protocol):
 
     shape: tuple[int, int, int]
 
-    def __call__(self, values: Int[Tensor, "n k"]) -> Int[Tensor, "n c h w"]: ...
+    def __call__(self, values: Int[Tensor, "n k"]) -> UInt8[Tensor, "n c h w"]: ...
 
 
 class Dataset:
     """Observations by row number: images, table rows, or images rendered on demand.
 
     With a `space`, row i shows the combination `combinations[i]`, or the combination i itself when that is
-    None. Labels and nuisances are factors: `label` and `nuisances` say which.
+    None. Combinations that no row shows do not occur. Labels and nuisances are factors: `label` and
+    `nuisances` say which.
 
     Args:
         source: Images (n, c, h, w), rows (n, f), or a renderer of factor values.
@@ -33,6 +35,7 @@ class Dataset:
         combinations: The number of each row's combination in the space.
         label: The factor that is the class.
         nuisances: The factors that are known nuisances.
+        origin: The name or path and the options with which `open_dataset` opens it again.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Dataset:
         combinations: Int[Tensor, " n"] | None = None,
         label: str | None = None,
         nuisances: Sequence[str] = (),
+        origin: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(source, Tensor) and space is None:
             raise ValueError("A renderer needs a factor space: pass space=FactorSpace({...}).")
@@ -52,9 +56,13 @@ class Dataset:
             rows = space.combinations if combinations is None else len(combinations)
             if len(source) != rows:
                 raise ValueError(f"{name} has {len(source)} observations but factors for {rows}.")
+        if combinations is not None:
+            if space is None:
+                raise ValueError(f"{name} has combinations of factors but no factor space: pass space=.")
+            space = space.among(combinations)
         self.source, self.name, self.white = source, name, white
         self.space, self.combinations = space, combinations
-        self.label, self.nuisances = label, tuple(nuisances)
+        self.label, self.nuisances, self.origin = label, tuple(nuisances), origin
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         self._columns = {} if space is None else {name: space.column(name) for name in space.names}
         for role in [*self.nuisances, *([label] if label else [])]:
@@ -65,17 +73,17 @@ class Dataset:
         if space is not None and combinations is not None:
             self._order = combinations.argsort(stable=True)
             self._sorted = combinations[self._order]
-            if space.weights is not None or space.support is not None:
-                self._row_cumulative = space.weight(combinations).cumsum(0)
+            weight = space.weight(combinations)
+            if bool((weight != weight[0]).any()):
+                self._row_cumulative = weight.cumsum(0)
 
     def __len__(self) -> int:
         """How many observations can be drawn."""
         if self.space is not None and self.combinations is None:
             return len(self.space)
-        if self._row_cumulative is not None:
-            return int((self._row_cumulative.diff(prepend=self._row_cumulative.new_zeros(1)) > 0).sum())
-        assert isinstance(self.source, Tensor)
-        return len(self.source)
+        if self.space is not None and self.combinations is not None:
+            return int((self.space.weight(self.combinations) > 0).sum())
+        return self._stored
 
     def __repr__(self) -> str:
         return f"Dataset({self.name}: {len(self)} of shape {self.shape}, {self.space or 'no known factors'})"
@@ -93,10 +101,11 @@ class Dataset:
     def observe(self, rows: Int[Tensor, " b"]) -> Observations:
         """The observations at the given rows: images in [0, 1], or table rows as they are."""
         if isinstance(self.source, Tensor):
-            stored = self.source[rows.to(self.source.device)].to(rows.device)
+            stored = self.source.index_select(0, rows.to(self.source.device)).to(rows.device)
         else:
-            assert self.space is not None
-            stored = self.source(self.space.values(rows))
+            values = self.factors(rows)
+            assert values is not None
+            stored = self.source(values)
         return stored.float() / self.white if self.white != 1 else stored.float()
 
     def factors(self, rows: Int[Tensor, " b"]) -> Int[Tensor, "b k"] | None:
@@ -118,8 +127,7 @@ class Dataset:
         if self.space is not None and self.combinations is None:
             return self.space.draw(size, generator)
         if self._row_cumulative is None:
-            assert isinstance(self.source, Tensor)
-            return torch.randint(len(self.source), (size,), generator=generator, device=generator.device)
+            return torch.randint(self._stored, (size,), generator=generator, device=generator.device)
         u = torch.rand(size, generator=generator, device=generator.device, dtype=torch.float64)
         place = torch.searchsorted(self._row_cumulative, u * self._row_cumulative[-1], right=True)
         return place.clamp(max=len(self._row_cumulative) - 1)
@@ -133,9 +141,28 @@ class Dataset:
         u = torch.rand(len(combinations), generator=generator, device=generator.device)
         return self._order[(first + (u * count).long()).clamp(max=len(self._order) - 1)]
 
-    def to(self, device: torch.device | str) -> "Dataset":
-        """The same dataset with its observations and tables on a device."""
-        source = self.source.to(device) if isinstance(self.source, Tensor) else self.source
+    def description(self) -> dict[str, Any]:
+        """What a run records of the dataset: where it came from, its form, and a fingerprint of its content."""
+        content = hashlib.sha256()
+        if isinstance(self.source, Tensor):
+            some = torch.linspace(0, len(self.source) - 1, min(len(self.source), 64)).long()
+            content.update(self.source[some.to(self.source.device)].cpu().numpy().tobytes())
+        law = () if self.space is None else (self.space.support, self.space.weights)
+        for table in (*law, self.combinations):
+            content.update(b"" if table is None else table.cpu().numpy().tobytes())
+        space = self.space
+        return {
+            "name": self.name,
+            "origin": None if self.origin is None else dict(self.origin),
+            "observations": len(self),
+            "shape": list(self.shape),
+            "factors": {} if space is None else dict(zip(space.names, space.sizes, strict=True)),
+            "fingerprint": content.hexdigest()[:16],
+        }
+
+    def to(self, device: torch.device | str, *, observations: bool = True) -> "Dataset":
+        """The same dataset with its tables on a device, and its observations too unless told otherwise."""
+        source = self.source.to(device) if isinstance(self.source, Tensor) and observations else self.source
         return self._with(
             source=source,
             space=None if self.space is None else self.space.to(device),
@@ -158,15 +185,23 @@ class Dataset:
             return self._with(space=kept), self._with(space=held_out)
         if not 0 < fraction < 1:
             raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
-        assert isinstance(self.source, Tensor)
-        order = torch.randperm(len(self.source), generator=generator).to(self.source.device)
+        device = generator.device if self.combinations is None else self.combinations.device
+        order = torch.randperm(self._stored, generator=generator, device=generator.device).to(device)
         count = max(1, round(fraction * len(order)))
         return self._rows(order[count:].sort().values), self._rows(order[:count].sort().values)
 
     def _rows(self, rows: Int[Tensor, " n"]) -> "Dataset":
-        assert isinstance(self.source, Tensor)
+        source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
         combinations = None if self.combinations is None else self.combinations[rows]
-        return self._with(source=self.source[rows], combinations=combinations)
+        return self._with(source=source, combinations=combinations)
+
+    @property
+    def _stored(self) -> int:
+        """How many rows there are, drawn or not."""
+        if self.combinations is not None:
+            return len(self.combinations)
+        assert isinstance(self.source, Tensor)
+        return len(self.source)
 
     def _with(self, **changes: object) -> "Dataset":
         same = dict(
@@ -177,5 +212,6 @@ class Dataset:
             combinations=self.combinations,
             label=self.label,
             nuisances=self.nuisances,
+            origin=self.origin,
         )
         return Dataset(**(same | changes))  # type: ignore[arg-type]

@@ -49,6 +49,12 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
             if get_origin(base) is not None and issubclass(get_origin(base), Method):
                 (cls.batch,) = get_args(base)
 
+    @classmethod
+    def name(cls) -> str:
+        """What the method is called on the command line and in runs: `beta-vae`; the class for one's own."""
+        package, _, module = cls.__module__.rpartition(".")
+        return module.replace("_", "-") if package == "unbraid.methods" else cls.__qualname__
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("step", torch.zeros((), dtype=torch.long))
@@ -69,6 +75,10 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
         """The observation of each code, in [0, 1] for images."""
         raise ValueError(f"{type(self).__name__} learns no decoder, so its codes cannot be decoded.")
+
+    def prior(self, size: int) -> Codes:
+        """Codes to decode into new observations; standard normal unless a method knows better."""
+        return torch.randn(size, self.strands.size, device=self.step.device)
 
     def players(self) -> tuple[Player, ...]:
         """The sides of the game, in the order in which they move; one by default."""

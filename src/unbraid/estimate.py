@@ -1,0 +1,55 @@
+"""What a training will take, measured on a few steps before it starts."""
+
+import time
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import Draw
+from unbraid.game import Game
+from unbraid.progress import duration
+
+STEPS = 3
+
+
+class Estimate(NamedTuple):
+    """Memory for data, weights, optimisers and the activations of a step; time for all steps."""
+
+    bytes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"about {self.bytes / 2**20:,.0f} MiB of memory and {duration(self.seconds)} ahead"
+
+
+def estimate(game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int) -> Estimate:
+    """Plays a few steps of a rehearsal game, which is spoilt by it, and counts what they hold and take."""
+    device = game.method.step.device
+    generator = Generator(device).manual_seed(0)
+    activations: dict[int, int] = {}
+
+    def count(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        activations[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    def take() -> Any:
+        return draw(dataset, batch, generator, 0)
+
+    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+        game.step(take, 0)
+    began = _now(device)
+    for step in range(1, STEPS + 1):
+        game.step(take, step)
+    seconds = (_now(device) - began) / STEPS * steps
+    state = sum(tensor.nbytes for tensor in game.state().values())
+    gradients = sum(parameter.nbytes for side in game.sides for parameter in side.parameters)
+    return Estimate(dataset.bytes + state + gradients + sum(activations.values()), seconds)
+
+
+def _now(device: torch.device) -> float:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter()

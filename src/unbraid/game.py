@@ -1,0 +1,138 @@
+"""One step of training: every player of a method makes its moves."""
+
+import copy
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.distributed import mean_over_processes, processes
+from unbraid.methods.base import Method, Player
+from unbraid.optimisers import Optimiser
+from unbraid.schedules import Schedule
+from unbraid.types import Terms
+
+Precision = Literal["float32", "bf16"]
+
+
+class Side:
+    """A player with the optimiser the loop made for it."""
+
+    def __init__(self, player: Player, optimiser: Optimiser) -> None:
+        self.player, self.rate = player, optimiser.rate
+        self.parameters = [parameter for parameter in player.parameters if parameter.requires_grad]
+        self.optimiser = optimiser.make(self.parameters)
+
+    def move(self, terms: Terms, clip: float | None) -> None:
+        """One update of this side's own parameters; those of the others get no gradient."""
+        gradients = torch.autograd.grad(terms.total, self.parameters, allow_unused=True)
+        if processes() > 1:
+            gradients = _average(gradients)
+        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+            parameter.grad = gradient
+        if clip is not None:
+            nn.utils.clip_grad_norm_(self.parameters, clip)
+        self.optimiser.step()
+        for parameter in self.parameters:
+            parameter.grad = None
+
+
+class Game:
+    """A method's players in their order, ready to move.
+
+    Args:
+        method: Whose players they are.
+        optimiser: Takes the place of the first player's own.
+        rate: A multiplier of every player's rate that changes with the step.
+        clip: The largest norm of a player's gradient.
+        precision: `bf16` computes losses under autocast.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        *,
+        optimiser: Optimiser | None = None,
+        rate: Schedule | None = None,
+        clip: float | None = None,
+        precision: Precision = "float32",
+    ) -> None:
+        self.method, self.optimiser, self.schedule = method, optimiser, rate
+        self.clip, self.precision = clip, precision
+        self.sides: list[Side] = []
+        for place, player in enumerate(method.players()):
+            self.sides.append(Side(player, optimiser if optimiser and place == 0 else player.optimiser))
+        owned = [id(parameter) for side in self.sides for parameter in side.parameters]
+        if len(set(owned)) != len(owned):
+            raise ValueError(
+                f"Two players of {type(method).__name__} own the same parameter; each has one owner."
+            )
+
+    def step(self, draw: Callable[[], Any], step: int) -> dict[str, Terms]:
+        """Lets every player move and advances the method's step; the terms of each player's last move."""
+        drawn: list[list[Any]] = []  # by update, so that the first updates of all players share their batches
+        moves: dict[str, Terms] = {}
+        if self.schedule is not None:
+            self._set_rates(float(self.schedule(torch.tensor(step))))
+        for side in self.sides:
+            if step < side.player.start:
+                continue
+            for update in range(side.player.updates):
+                while len(drawn) <= update:
+                    drawn.append([])
+                while len(drawn[update]) < side.player.batches:
+                    drawn[update].append(draw())
+                with self._arithmetic():
+                    terms = side.player.loss(*drawn[update][: side.player.batches])
+                side.move(terms, self.clip)
+                moves[side.player.name] = terms
+        self.method.step += 1
+        return moves
+
+    def rehearsal(self) -> "Game":
+        """The same game on a copy of the method, to try steps on."""
+        options = {"rate": self.schedule, "clip": self.clip, "precision": self.precision}
+        return Game(copy.deepcopy(self.method), optimiser=self.optimiser, **options)  # type: ignore[arg-type]
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything a later process needs to go on: weights and the optimisers' tensors."""
+        state = {f"model.{name}": tensor for name, tensor in self.method.state_dict().items()}
+        for side in self.sides:
+            for place, entries in side.optimiser.state_dict()["state"].items():
+                for key, value in entries.items():
+                    if value is not None:
+                        state[f"optimiser.{side.player.name}.{place}.{key}"] = torch.as_tensor(value)
+        return state
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Goes back to where `state` was taken."""
+        prefix = "model."
+        self.method.load_state_dict({k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)})
+        for side in self.sides:
+            prefix, entries = f"optimiser.{side.player.name}.", {}
+            for name, value in state.items():
+                if name.startswith(prefix):
+                    place, key = name[len(prefix) :].split(".")
+                    entries.setdefault(int(place), {})[key] = value
+            groups = side.optimiser.state_dict()["param_groups"]
+            side.optimiser.load_state_dict({"state": entries, "param_groups": groups})
+
+    def _arithmetic(self) -> AbstractContextManager[Any]:
+        if self.precision == "float32":
+            return nullcontext()
+        return torch.autocast(self.method.step.device.type, torch.bfloat16)
+
+    def _set_rates(self, multiplier: float) -> None:
+        for side in self.sides:
+            for group in side.optimiser.param_groups:
+                group["lr"] = side.rate * multiplier
+
+
+def _average(gradients: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+    """The gradients' means over the processes, in one exchange."""
+    present = [gradient for gradient in gradients if gradient is not None]
+    flat = mean_over_processes(torch.cat([gradient.flatten() for gradient in present]))
+    pieces = iter(flat.split([gradient.numel() for gradient in present]))
+    return tuple(None if gradient is None else next(pieces).view_as(gradient) for gradient in gradients)

@@ -1,0 +1,149 @@
+"""A trained model on one's own observations."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from unbraid.devices import choose_device
+from unbraid.methods.base import Method
+from unbraid.naming import choose
+from unbraid.runs import Run
+from unbraid.settings import rebuild
+from unbraid.strands import Strands
+from unbraid.types import Codes, Observations
+
+Views = Float[Tensor, "v b c h w"] | Float[Tensor, "v b f"]  # a row of observations for each value
+
+
+def load(
+    folder: Path | str,
+    *,
+    weights: str = "model",
+    device: str = "auto",
+    method: type[Method] | None = None,
+    **networks: torch.nn.Module,
+) -> "Model":
+    """Loads a trained run.
+
+    Args:
+        folder: The run folder.
+        weights: `model`, or `best` by the validation split.
+        device: auto, cpu, cuda or mps.
+        method: The class, when the run trained a method from outside the package.
+        **networks: Networks from outside the package, under their argument's name: `encoder=MyEncoder()`.
+    """
+    run = Run(folder)
+    arguments = run.settings["method"]["arguments"]
+    kept = {name: rebuild(value) for name, value in arguments.items() if name not in networks}
+    built = (method or method_class(run.method_name))(**kept, **networks)
+    built.load_state_dict(run.weights(weights))
+    return Model(built.to(choose_device(device)), tuple(run.settings["data"]["shape"]), run=run)
+
+
+def method_class(name: str) -> type[Method]:
+    """The method of a command-line name."""
+    return choose("method", name, method_classes())
+
+
+def method_classes() -> dict[str, type[Method]]:
+    """Every method of the package by its command-line name."""
+    from unbraid import methods
+
+    return {getattr(methods, entry).name(): getattr(methods, entry) for entry in methods.__all__}
+
+
+class Model:
+    """A method with its weights: arrays or tensors of observations in, tensors out.
+
+    Observations are images (n, c, h, w), (n, h, w, c) or (n, h, w), uint8 or in [0, 1], or rows (n, f); a
+    single one may come without n.
+    """
+
+    def __init__(self, method: Method, shape: tuple[int, ...], *, run: Run | None = None) -> None:
+        self.method, self.shape, self.run = method.eval(), tuple(shape), run
+
+    @property
+    def strands(self) -> Strands:
+        return self.method.strands
+
+    @torch.no_grad()
+    def encode(self, x: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Codes:
+        """The codes of the observations."""
+        observations = as_observations(x, self.shape)
+        parts = [self.method.encode(part.to(self._device), given) for part in observations.split(batch)]
+        return torch.cat(parts).cpu()
+
+    @torch.no_grad()
+    def decode(self, codes: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Observations:
+        """The observations of the codes, images in [0, 1]."""
+        codes = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
+        if codes.shape[1] != self.strands.size:
+            raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(codes.shape)}.")
+        return torch.cat([self.method.decode(part.to(self._device), given) for part in codes.split(batch)]).cpu()
+
+    def reconstruct(self, x: Tensor | np.ndarray) -> Observations:
+        """What is left of the observations after encoding and decoding."""
+        return self.decode(self.encode(x))
+
+    @torch.no_grad()
+    def sample(self, size: int, *, seed: int = 0) -> Observations:
+        """New observations, decoded from the prior."""
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            codes = self.method.prior(size)
+        return self.decode(codes.cpu())
+
+    def traverse(
+        self,
+        x: Tensor | np.ndarray,
+        strand: str | int,
+        values: Sequence[float] | Tensor = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0),
+    ) -> Views:
+        """Each observation with one code (or strand) set to each value in turn: (values, n, …)."""
+        swept = self.strands.sweep(self.encode(x), strand, torch.as_tensor(values, dtype=torch.float32))
+        return self.decode(swept.flatten(0, 1)).unflatten(0, swept.shape[:2])
+
+    def interpolate(
+        self, a: Tensor | np.ndarray, b: Tensor | np.ndarray, *, strand: str | int | None = None, steps: int = 9
+    ) -> Views:
+        """From the codes of a to those of b in equal steps, in one strand or in all: (steps, n, …)."""
+        start, end = self.encode(a), self.encode(b)
+        if strand is not None:
+            end, _ = self.strands.swap(start, end, strand)
+        path = torch.stack([torch.lerp(start, end, float(t)) for t in torch.linspace(0, 1, steps)])
+        return self.decode(path.flatten(0, 1)).unflatten(0, path.shape[:2])
+
+    def swap(
+        self, a: Tensor | np.ndarray, b: Tensor | np.ndarray, strand: str | int
+    ) -> tuple[Observations, Observations]:
+        """Both sets of observations with one strand of their codes exchanged."""
+        first, second = self.strands.swap(self.encode(a), self.encode(b), strand)
+        return self.decode(first), self.decode(second)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.method.step.device
+
+
+def as_observations(x: Tensor | np.ndarray | Any, shape: tuple[int, ...]) -> Observations:
+    """Observations in the shape a model knows, as floats, images in [0, 1]."""
+    x = torch.as_tensor(x)
+    x = x.float() / 255 if x.dtype == torch.uint8 else x.float()
+    candidates = [x, x[None]]
+    if len(shape) == 3:
+        candidates += [image.movedim(-1, 1) for image in candidates if image.ndim == 4]
+        if shape[0] == 1:
+            candidates += [x[:, None] if x.ndim == 3 else x, x[None, None] if x.ndim == 2 else x]
+    for candidate in candidates:
+        if tuple(candidate.shape[1:]) == tuple(shape):
+            if not bool(torch.isfinite(candidate).all()):
+                raise ValueError("The observations hold values that are infinite or not a number: clean them first.")
+            if len(shape) == 3 and (float(candidate.min()) < 0 or float(candidate.max()) > 1):
+                raise ValueError("Images must be uint8, or floats from 0 to 1: divide by the value of white first.")
+            return candidate.contiguous()
+    raise ValueError(f"The model takes observations of shape {tuple(shape)}; got {tuple(x.shape)}: resize them first.")

@@ -1,0 +1,118 @@
+"""What a person sees while something runs: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Protocol, Self
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Progress(Protocol):
+    """Told how far a job is."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, done: int, terms: dict[str, float]) -> None: ...
+
+
+class Silence:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, done: int, terms: dict[str, float]) -> None:
+        pass
+
+
+class Lines:
+    """A line every few seconds, and one at the end, on standard error."""
+
+    def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
+        self.title, self.total, self.start, self.unit = title, total, start, unit
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        self._last = self._began - SECONDS_BETWEEN_LINES  # so that the first report is shown
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, done: int, terms: dict[str, float]) -> None:
+        now = time.monotonic()
+        if now - self._last < SECONDS_BETWEEN_LINES and done < self.total:
+            return
+        self._last = now
+        speed = (done - self.start) / max(now - self._began, 1e-9)
+        left = f", {duration((self.total - done) / speed)} left" if speed > 0 and done < self.total else ""
+        print(
+            f"{self.title}: {done}/{self.total} {self.unit}  {_sentence(terms)}  {speed:.1f} {self.unit}/s{left}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+class Bar:
+    """A Rich progress bar on standard error: terms, steps a second, time left."""
+
+    def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[terms]}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task(title, total=total, completed=start, speed="", terms="")
+        self._start, self._unit = start, unit
+
+    def __enter__(self) -> Self:
+        self._began = time.monotonic()
+        self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.__exit__(kind, error, trace)
+
+    def show(self, done: int, terms: dict[str, float]) -> None:
+        speed = (done - self._start) / max(time.monotonic() - self._began, 1e-9)
+        self._bar.update(self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_sentence(terms))
+
+
+def progress(title: str, total: int, *, start: int = 0, quiet: bool = False, unit: str = "steps") -> Progress:
+    """The right display for where standard error goes."""
+    if quiet:
+        return Silence()
+    return (Bar if sys.stderr.isatty() else Lines)(title, total, start, unit)
+
+
+def duration(seconds: float) -> str:
+    """A time span in the two units that matter, such as `3 min 20 s`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
+
+
+def _sentence(terms: dict[str, float]) -> str:
+    return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())

@@ -1,0 +1,236 @@
+"""The run folder: what is written, and how it is read back.
+
+    run.json                what was asked for: method, data, draw, training (and the format's number)
+    versions.json           what it ran on
+    history.jsonl           a line for each logged step: terms in nats per image, seconds
+    checkpoint.safetensors  weights, optimisers and generators, from which training goes on exactly
+    model.safetensors       the weights at the end; a run that has them is finished
+    best.safetensors        the weights with the best validation loss, where there was a validation split
+    scores.json             one entry a score, with its protocol, sample sizes and seed
+    figures/                pictures
+
+JSON and safetensors only, so that any tool can read a run and reading one runs no code from it. Folders of one
+format number stay readable by every later release with the same major version.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as tensor_bytes
+from torch import Tensor
+
+FORMAT = 1
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all: whoever reads `path` finds the old content or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(
+            f"{path} could not be written ({error.strerror or error}), and what it held before is untouched: "
+            "make room on the disk, or check the folder's permissions, and go on with --resume."
+        ) from error
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes JSON for people: indented, keys in the order given."""
+    write_atomically(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Writes named tensors; the same tensors always give the same bytes."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, tensor_bytes(plain))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Reads named tensors, with one clear sentence when the file is damaged."""
+    try:
+        return load_tensors(path.read_bytes())
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{path} is not a whole safetensors file ({error}): restore it or train again."
+        ) from None
+
+
+def versions(device: torch.device | str) -> dict[str, str]:
+    """What a run ran on."""
+    import numpy
+
+    from unbraid import __version__
+
+    device = torch.device(device)
+    hardware = (
+        torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or device.type
+    )
+    return {
+        "unbraid": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+        "platform": platform.platform(),
+        "device": f"{device.type} ({hardware})",
+    }
+
+
+def identity(settings: Mapping[str, Any]) -> str:
+    """A short name for what was asked for: the same settings, the same name."""
+    canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+class Run:
+    """One run folder."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        path = self.folder / "run.json"
+        try:
+            self.settings: dict[str, Any] = json.loads(path.read_text())
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{self.folder} is not a run folder, it has no run.json: give the folder that "
+                "`unbraid train … --out` wrote."
+            ) from None
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{path} is not readable as JSON ({error}): restore it or train again."
+            ) from None
+        if self.settings.get("format") != FORMAT:
+            raise ValueError(
+                f"{self.folder} is in run format {self.settings.get('format')}, and this Unbraid reads {FORMAT}: "
+                "use the release named in its versions.json."
+            )
+
+    @classmethod
+    def create(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
+        """The folder for these settings: a new one, or with `resume` the one that holds them already."""
+        folder = Path(folder)
+        settings = {"format": FORMAT, **settings}
+        if not (folder / "run.json").exists():
+            if folder.exists() and not folder.is_dir():
+                raise ValueError(f"{folder} is a file: choose a folder for the run.")
+            if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
+                raise ValueError(f"{folder} holds other files and no run: choose an empty or a new folder.")
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(folder / "run.json", settings)
+            return cls(folder)
+        run = cls(folder)
+        if not resume:
+            state = "finished" if run.finished else "unfinished"
+            raise ValueError(
+                f"{folder} already holds a {state} run ({run.method_name} on {run.data_name}): go on with it by "
+                "--resume, or choose another folder."
+            )
+        differing = sorted(_differences(run.settings, settings))
+        longer = differing == ["training.steps"] and settings["training"]["steps"] > run.steps
+        if differing and not longer:
+            raise ValueError(
+                f"{folder} holds another run: it differs in {', '.join(differing)}. Resume with the same settings "
+                "(only more steps are allowed), or choose another folder."
+            )
+        if longer:
+            write_json(folder / "run.json", settings)
+            (folder / "model.safetensors").unlink(missing_ok=True)
+            run = cls(folder)
+        return run
+
+    @property
+    def identity(self) -> str:
+        return identity(self.settings)
+
+    @property
+    def method_name(self) -> str:
+        return self.settings["method"]["name"]
+
+    @property
+    def data_name(self) -> str:
+        return self.settings["data"]["name"]
+
+    @property
+    def seed(self) -> int:
+        return self.settings["training"]["seed"]
+
+    @property
+    def steps(self) -> int:
+        return self.settings["training"]["steps"]
+
+    @property
+    def finished(self) -> bool:
+        return (self.folder / "model.safetensors").exists()
+
+    def weights(self, which: str = "model") -> dict[str, Tensor]:
+        """The trained weights: `model` (at the end) or `best` (by the validation split)."""
+        path = self.folder / f"{which}.safetensors"
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{self.folder} has no {path.name}: "
+                + (
+                    "train with a validation split."
+                    if which == "best"
+                    else "the run is unfinished; go on with --resume."
+                )
+            )
+        return read_tensors(path)
+
+    def history(self) -> list[dict[str, Any]]:
+        """The logged steps in order; a line that a killed process left unfinished is passed over."""
+        path = self.folder / "history.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def scores(self) -> list[dict[str, Any]]:
+        """What the run has been scored, latest value of each score."""
+        path = self.folder / "scores.json"
+        return json.loads(path.read_text()) if path.exists() else []
+
+    def add_scores(self, scores: list[dict[str, Any]]) -> None:
+        """Adds scores; one of the same metric, protocol and seed takes the place of the old one."""
+
+        def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
+            return score["metric"], score["protocol"], score["seed"]
+
+        merged = {key(score): score for score in [*self.scores(), *scores]}
+        write_json(self.folder / "scores.json", list(merged.values()))
+
+
+class History:
+    """Adds lines to history.jsonl; those after the step to go on from are dropped first."""
+
+    def __init__(self, run: Run, step: int) -> None:
+        kept = [line for line in run.history() if line["step"] <= step]
+        self._path = run.folder / "history.jsonl"
+        write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        self._began = time.monotonic() - (kept[-1]["seconds"] if kept else 0.0)
+
+    def add(self, step: int, terms: Mapping[str, float]) -> None:
+        """A line of terms, with the seconds of training up to here."""
+        seconds = round(time.monotonic() - self._began, 3)
+        with open(self._path, "a") as file:
+            file.write(json.dumps({"step": step, "seconds": seconds, **terms}) + "\n")
+
+
+def _differences(a: Any, b: Any, path: str = "") -> set[str]:
+    """The dotted names under which two settings differ."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return set().union(
+            *(_differences(a.get(key), b.get(key), f"{path}.{key}".lstrip(".")) for key in {*a, *b})
+        )
+    return set() if a == b else {path}

@@ -1,0 +1,338 @@
+"""The training loop, read top to bottom."""
+
+import math
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Generator
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import DRAWS, Draw
+from unbraid.devices import choose_device
+from unbraid.distributed import mean_over_processes, processes, rank, share_batch
+from unbraid.estimate import estimate
+from unbraid.game import Game, Precision
+from unbraid.methods.base import Method
+from unbraid.optimisers import Optimiser
+from unbraid.progress import progress
+from unbraid.runs import History, Run, identity, read_tensors, versions, write_json, write_tensors
+from unbraid.schedules import Schedule
+from unbraid.settings import describe
+from unbraid.types import Terms
+from unbraid.watch import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a method is trained; everything here is part of a run's settings.
+
+    Args:
+        steps: How many steps; give this or epochs.
+        epochs: How many times as many images as the dataset has; give this or steps.
+        batch: Observations (or pairs) in a batch, over all processes together.
+        seed: Of the data's draws and of the noise inside the losses.
+        optimiser: Takes the place of the first player's, such as adam:0.001.
+        rate: A multiplier of every rate by step, such as linear:1:0:100000, cosine:1:0:100000 or
+            drop:1:0.1:50000.
+        clip: The largest norm of a gradient; 0 for no limit.
+        precision: float32, or bf16 for losses under autocast.
+        validation: The fraction of observations held out to measure the loss on; 0 for none.
+        validate_every: Steps between two such measurements.
+        patience: Stop after so many measurements without a better one; 0 never stops.
+    """
+
+    steps: int = 0
+    epochs: float = 0.0
+    batch: int = 64
+    seed: int = 0
+    optimiser: Optimiser | None = None
+    rate: Schedule | None = None
+    clip: float = 0.0
+    precision: Precision = "float32"
+    validation: float = 0.0
+    validate_every: int = 1000
+    patience: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.steps > 0) == (self.epochs > 0):
+            raise ValueError(
+                f"Give steps or epochs, one of them above 0; got {self.steps} and {self.epochs}."
+            )
+        if self.batch < 2 or self.clip < 0 or self.patience < 0 or self.validate_every < 1:
+            raise ValueError(
+                "A batch needs at least 2 observations, clip and patience may not be below 0, and "
+                f"validate_every not below 1; got {self.batch}, {self.clip}, {self.patience}, {self.validate_every}."
+            )
+        if not 0 <= self.validation < 1:
+            raise ValueError(
+                f"The validation fraction must be at least 0 and below 1; got {self.validation}."
+            )
+        if self.patience and not self.validation:
+            raise ValueError("Early stopping by patience needs a validation fraction above 0.")
+
+    def for_data(self, dataset: Dataset) -> "Training":
+        """The same with epochs turned into steps."""
+        if not self.epochs:
+            return self
+        return replace(self, epochs=0.0, steps=math.ceil(self.epochs * len(dataset) / self.batch))
+
+
+def train(
+    method: Method,
+    dataset: Dataset,
+    *,
+    out: Path | str,
+    draw: Draw | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    start_from: Path | str | None = None,
+    checkpoint_seconds: float = 30.0,
+    log_every: int = 50,
+    devices: int = 1,
+    nodes: int = 1,
+    quiet: bool = False,
+    **training: Any,
+) -> Run:
+    """Trains a method on a dataset and writes a run folder.
+
+    Killed at any moment and called again with `resume`, it ends on a CPU with the very weights of a run that
+    was never interrupted.
+
+    Args:
+        method: What to train; its weights change in place.
+        dataset: What to train on.
+        out: The run folder, new or empty, or with `resume` the one to go on with.
+        draw: How batches are made; the default one for the method's type of batch otherwise.
+        device: auto, cpu, cuda or mps.
+        resume: Goes on from the folder's last checkpoint; starts anew when there is none.
+        start_from: A finished run whose weights to begin with.
+        checkpoint_seconds: The time between two checkpoints.
+        log_every: Steps between two lines of history.
+        devices: Processes on this machine, one a device; above 1 needs the extra `distributed`.
+        nodes: Machines that train together.
+        quiet: Shows no progress.
+        **training: The fields of `Training`: steps, batch, seed, optimiser, …
+    """
+    plan = Training(**training).for_data(dataset)
+    draw = draw or default_draw(method)
+    draw.check(dataset)
+    place = _launch(device, devices, nodes)
+    if plan.batch % processes():
+        raise ValueError(f"A batch of {plan.batch} does not divide among {processes()} processes.")
+    chief = rank() == 0
+
+    run = _open_run(method, dataset, draw, plan, out, start_from, resume)
+    if run.finished and run.steps == plan.steps:
+        method.load_state_dict(run.weights())
+        return run
+    if start_from is not None:
+        method.load_state_dict(Run(start_from).weights())
+    if chief:
+        write_json(run.folder / "versions.json", versions(place))
+
+    method.to(place).train()
+    held_out = None
+    if plan.validation:
+        dataset, held_out = dataset.split(plan.validation, Generator().manual_seed(plan.seed))
+        held_out = _settle(held_out, place)
+    dataset = _settle(dataset, place)
+    game = Game(
+        method, optimiser=plan.optimiser, rate=plan.rate, clip=plan.clip or None, precision=plan.precision
+    )
+    title = f"{run.method_name} on {run.data_name}"
+    if not quiet:
+        expected = estimate(game.rehearsal(), dataset, draw, plan.batch, plan.steps)
+        if chief:
+            print(f"{title}: {expected}", file=sys.stderr, flush=True)
+    data = Generator(place).manual_seed(plan.seed)
+    torch.manual_seed(plan.seed)
+
+    def batch() -> Any:
+        return share_batch(draw(dataset, plan.batch, data, step))
+
+    step, best, since_best = 0, math.inf, 0
+    checkpoint = run.folder / "checkpoint.safetensors"
+    if checkpoint.exists():
+        state = read_tensors(checkpoint)
+        game.restore(state)
+        data.set_state(state["generator.data"])
+        torch.set_rng_state(state["generator.noise"])
+        if place.type == "cuda":
+            torch.cuda.set_rng_state(state["generator.noise.cuda"], place)
+        step, best, since_best = int(state["step"]), float(state["best"]), int(state["since_best"])
+    history = History(run, step) if chief else None
+    watch = Watch()
+    saved_at = time.monotonic()
+
+    def save() -> None:
+        watch.check(run.folder)
+        state = game.state() | {"generator.data": data.get_state(), "generator.noise": torch.get_rng_state()}
+        if place.type == "cuda":
+            state["generator.noise.cuda"] = torch.cuda.get_rng_state(place)
+        state["step"], state["since_best"] = torch.tensor(step), torch.tensor(since_best)
+        state["best"] = torch.tensor(best, dtype=torch.float64)
+        if chief:
+            write_tensors(checkpoint, state)
+
+    bar = progress(title, plan.steps, start=step, quiet=quiet or not chief)
+    with bar, _asked_to_stop() as asked_to_stop:
+        while step < plan.steps:
+            moves = game.step(batch, step)
+            step += 1
+            watch.see(step, moves)
+            if step % log_every == 0 or step == plan.steps:
+                watch.check(run.folder)
+                terms = _numbers(moves)
+                if history is not None:
+                    history.add(step, terms)
+                    bar.show(step, terms)
+            if held_out is not None and (step % plan.validate_every == 0 or step == plan.steps):
+                loss = validate(method, held_out, draw, plan)
+                since_best = 0 if loss < best else since_best + 1
+                if loss < best and chief:
+                    write_tensors(run.folder / "best.safetensors", method.state_dict())
+                best = min(best, loss)
+                if history is not None:
+                    history.add(step, {"validation": loss})
+                if plan.patience and since_best >= plan.patience:
+                    break
+            stopping = _on_any_process(asked_to_stop())
+            if stopping or _on_any_process(time.monotonic() - saved_at > checkpoint_seconds):
+                save()
+                saved_at = time.monotonic()
+            if stopping:
+                raise KeyboardInterrupt(f"Stopped at step {step} of {plan.steps}: go on with --resume.")
+    save()
+    if chief:
+        write_tensors(run.folder / "model.safetensors", method.state_dict())
+    method.eval()
+    return run
+
+
+def default_draw(method: Method) -> Draw:
+    """The draw that makes the type of batch a method learns from."""
+    return DRAWS[method.batch]()
+
+
+def validate(method: Method, held_out: Dataset, draw: Draw, plan: Training) -> float:
+    """The mean loss over a fixed number of batches of held-out observations, drawn alike every time."""
+    noise = torch.get_rng_state()
+    torch.manual_seed(plan.seed)
+    generator = Generator(method.step.device).manual_seed(plan.seed)
+    batches = max(1, min(50, len(held_out) // plan.batch))
+    with torch.no_grad():
+        losses = [
+            method.validation(share_batch(draw(held_out, plan.batch, generator, 0))).total
+            for _ in range(batches)
+        ]
+    torch.set_rng_state(noise)
+    return float(mean_over_processes(torch.stack(losses).mean()))
+
+
+def _numbers(moves: dict[str, Terms]) -> dict[str, float]:
+    """The terms as numbers, averaged over the processes; those of later players carry their player's name."""
+    numbers: dict[str, float] = {}
+    for place, (player, terms) in enumerate(moves.items()):
+        values = mean_over_processes(terms.detached().float()).tolist()
+        prefix = f"{player}." if place else ""
+        numbers |= {prefix + name: value for name, value in zip(terms.names, values, strict=True)}
+    return numbers
+
+
+def _open_run(
+    method: Method,
+    dataset: Dataset,
+    draw: Draw,
+    plan: Training,
+    out: Path | str,
+    start_from: Path | str | None,
+    resume: bool,
+) -> Run:
+    """Makes or finds the run folder; one process does, and all fail together if it cannot."""
+    settings = settings_of(method, dataset, draw, plan, start_from)
+    failure: list[str | None] = [None]
+    if rank() == 0:
+        try:
+            Run.create(out, settings, resume=resume)
+        except (ValueError, OSError) as error:
+            if processes() == 1:
+                raise
+            failure = [str(error)]
+    if processes() > 1:
+        dist.broadcast_object_list(failure)
+        if failure[0] is not None:
+            raise ValueError(failure[0])
+    return Run(out)
+
+
+def settings_of(
+    method: Method, dataset: Dataset, draw: Draw, plan: Training, start_from: Path | str | None = None
+) -> dict[str, Any]:
+    """Everything that makes two runs the same run."""
+    return {
+        "method": {"name": method.name(), "arguments": describe(method.arguments)},
+        "data": dataset.description(),
+        "draw": {"name": type(draw).__name__, "arguments": _fields(draw)},
+        "training": _fields(plan),
+        "start_from": None if start_from is None else identity(Run(start_from).settings),
+    }
+
+
+def _fields(settings: Any) -> dict[str, Any]:
+    return {field.name: describe(getattr(settings, field.name)) for field in fields(settings)}
+
+
+def _settle(dataset: Dataset, place: torch.device) -> Dataset:
+    """The dataset on the training device; observations that do not fit there stay where they are."""
+    if place.type != "cuda":
+        return dataset.to(place)
+    free, _ = torch.cuda.mem_get_info(place)
+    return dataset.to(place, observations=dataset.bytes < 0.7 * free)
+
+
+def _launch(device: str, devices: int, nodes: int) -> torch.device:
+    """The device of this process; with several, starts the others by Lightning Fabric first."""
+    if devices * nodes == 1:
+        return choose_device(device)
+    try:
+        from lightning_fabric import Fabric
+    except ImportError:
+        raise ValueError(
+            "Training on several devices needs Lightning Fabric: pip install 'unbraid[distributed]'."
+        ) from None
+    kind = choose_device(device).type
+    fabric = Fabric(accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp")
+    fabric.launch()
+    return fabric.device
+
+
+def _on_any_process(condition: bool) -> bool:
+    """Whether the condition holds on one process at least, so that all of them act alike."""
+    return condition if processes() == 1 else bool(mean_over_processes(torch.tensor(float(condition))) > 0)
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Turns an interrupt or a termination into a question that the loop asks between two steps."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = {
+        kind: signal.signal(kind, lambda kind, _: asked.append(kind))
+        for kind in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

@@ -1,0 +1,45 @@
+"""Finds out that a loss is no longer a number, without making a device wait for the host."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from unbraid.types import Terms
+
+
+class Watch:
+    """Remembers, on the device, the first step at which each player had a term that is not finite."""
+
+    def __init__(self) -> None:
+        self._first: dict[
+            str, tuple[Tensor, Tensor]
+        ] = {}  # by player: the step, and which terms were bad then
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def see(self, step: int, moves: dict[str, Terms]) -> None:
+        """Looks at the terms of one step."""
+        for player, terms in moves.items():
+            bad = ~torch.isfinite(terms.detached())
+            first, bad_then = self._first.get(player, (torch.zeros_like(bad[0], dtype=torch.long), bad))
+            now = bad.any() & (first == 0)
+            self._first[player] = torch.where(now, step, first), torch.where(now, bad, bad_then)
+            self._names[player] = terms.names
+
+    def check(self, folder: Path) -> None:
+        """Raises if a term has not been finite, naming the step, the term and the last good checkpoint."""
+        for player, (first, bad) in self._first.items():
+            if int(first):
+                names = [
+                    name for name, is_bad in zip(self._names[player], bad.tolist(), strict=True) if is_bad
+                ]
+                good = (folder / "checkpoint.safetensors").exists()
+                raise FloatingPointError(
+                    f"Training stopped at step {int(first)}: {', '.join(names)} of {player} became infinite or "
+                    "not a number; lower the rate or clip the gradient. "
+                    + (
+                        f"The last good checkpoint is in {folder}."
+                        if good
+                        else "No checkpoint was written yet."
+                    )
+                )
