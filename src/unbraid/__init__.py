@@ -1,2 +1,72 @@
-"""Unbraid."""
+"""Unbraid: learn representations whose strands come apart."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from unbraid import data, methods, metrics, nn, objectives
+    from unbraid.data.catalogue import open_dataset
+    from unbraid.data.dataset import Dataset
+    from unbraid.data.factors import FactorSpace
+    from unbraid.evaluate import evaluate
+    from unbraid.methods.assemble import assemble
+    from unbraid.methods.base import Method, Player
+    from unbraid.model import Model, load
+    from unbraid.plan import Plan, replace
+    from unbraid.runs import Run
+    from unbraid.strands import Strands
+    from unbraid.study import study
+    from unbraid.train import train
+
+# Where each public name lives. They are imported when first used, so that `unbraid --help` answers at once.
+_HOMES = {
+    "Dataset": "unbraid.data.dataset",
+    "FactorSpace": "unbraid.data.factors",
+    "Method": "unbraid.methods.base",
+    "Model": "unbraid.model",
+    "Plan": "unbraid.plan",
+    "Player": "unbraid.methods.base",
+    "Run": "unbraid.runs",
+    "Strands": "unbraid.strands",
+    "assemble": "unbraid.methods.assemble",
+    "evaluate": "unbraid.evaluate",
+    "load": "unbraid.model",
+    "open_dataset": "unbraid.data.catalogue",
+    "replace": "unbraid.plan",
+    "study": "unbraid.study",
+    "train": "unbraid.train",
+}
+_PACKAGES = ("data", "methods", "metrics", "nn", "objectives")
+
+__all__ = [
+    "Dataset",
+    "FactorSpace",
+    "Method",
+    "Model",
+    "Plan",
+    "Player",
+    "Run",
+    "Strands",
+    "assemble",
+    "data",
+    "evaluate",
+    "load",
+    "methods",
+    "metrics",
+    "nn",
+    "objectives",
+    "open_dataset",
+    "replace",
+    "study",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"unbraid.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'unbraid' has no attribute {name!r}")

@@ -36,7 +36,7 @@ def share_batch(batch: T) -> T:
     """The part of a joined batch that belongs to this process; fields that are None stay None."""
     if processes() == 1:
         return batch
-    return type(batch)(*(None if field is None else share(field) for field in batch))
+    return type(batch)(*(None if field is None else share(field) for field in batch))  # type: ignore[arg-type]
 
 
 class _Gather(torch.autograd.Function):
@@ -51,7 +51,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         (gradient,) = gradients
-        gradient = gradient.contiguous()
+        gradient = gradient.clone(memory_format=torch.contiguous_format)  # others may hold the same tensor
         dist.all_reduce(gradient)
         return share(gradient)
 
@@ -75,11 +75,9 @@ def mean_over_processes(values: Tensor) -> Tensor:
 
 def joined(draw: Callable[..., Tensor], like: Tensor, *shape: int) -> Tensor:
     """Random numbers `draw(rows, *shape)` for the joined batch of which `like` is this process's share."""
-    return draw(len(like) * processes(), *shape, device=like.device)
+    return draw(len(like) * processes(), *shape, device=like.device, dtype=like.dtype)
 
 
 def noise_like(local: Tensor) -> Tensor:
     """Standard normal noise from torch's default generator, the share of this process."""
-    if processes() == 1:
-        return torch.randn_like(local)
-    return share(joined(torch.randn, local, *local.shape[1:])).to(local.dtype)
+    return share(joined(torch.randn, local, *local.shape[1:]))

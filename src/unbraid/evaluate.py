@@ -5,6 +5,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.methods.base import Method
+from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
 from unbraid.naming import choose
 from unbraid.progress import progress
+from unbraid.runs import Run
+from unbraid.settings import rebuild
 
 Metric = Callable[..., Any]
 
@@ -41,7 +45,7 @@ class Sample:
     @cached_property
     def whole_codes(self) -> Float[np.ndarray, "n d"]:
         """Every dimension of the code of each observation."""
-        return self._over_batches(lambda x: self.method.encode(x), self._rows)
+        return self.over_batches(lambda x: self.method.encode(x))
 
     @cached_property
     def codes(self) -> Float[np.ndarray, "n d"]:
@@ -53,7 +57,7 @@ class Sample:
         """Mean and log-variance of q(z|x)."""
         if not hasattr(self.method, "posterior"):
             raise ValueError(f"{self.method.name()} has no posterior, so it has no KL: choose other metrics.")
-        both = self._over_batches(lambda x: torch.cat(self.method.posterior(x), 1), self._rows)  # type: ignore
+        both = self.over_batches(lambda x: torch.cat(self.method.posterior(x), 1))  # type: ignore
         mean, logvar = np.split(both, 2, axis=1)
         return mean, logvar
 
@@ -89,30 +93,19 @@ class Sample:
         """The class that the method predicts for each observation."""
         if not hasattr(self.method, "predict"):
             raise ValueError(f"{self.method.name()} does not predict classes: choose other metrics.")
-        return self._over_batches(lambda x: self.method.predict(x).argmax(1), self._rows)  # type: ignore
+        return self.over_batches(lambda x: self.method.predict(x).argmax(1))  # type: ignore
 
     def represent(self, factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
         """The strand's codes of observations with the given factor values."""
         assert self._tables.space is not None
         index = self._tables.space.index(torch.as_tensor(factors).long())
         rows = self._tables.find(index, Generator().manual_seed(self.seed))
-        return self._over_batches(self.method.encode, rows)[:, list(self.method.strands[self.strand])]
-
-    def reconstruction(self) -> tuple[float, str]:
-        """The mean loss of decoding what was encoded, in nats per image where there is a likelihood."""
-        likelihood = getattr(self.method, "likelihood", None)
-
-        def error(x: Tensor) -> Tensor:
-            codes = self.method.encode(x)
-            if likelihood is None:
-                return (self.method.decode(codes) - x).square().sum().expand(1)
-            return (likelihood.nll(self.method.decoder(codes), x) * len(x)).expand(1)  # type: ignore
-
-        total = self._over_batches(error, self._rows).sum()
-        return float(total) / self.size, "squared_error" if likelihood is None else str(likelihood)
+        return self.over_batches(self.method.encode, rows)[:, list(self.method.strands[self.strand])]
 
     @torch.no_grad()
-    def _over_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor) -> np.ndarray:
+    def over_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor | None = None) -> np.ndarray:
+        """A function of the observations, batch by batch; of other rows when they are given."""
+        rows = self._rows if rows is None else rows
         device = self.method.step.device
         parts = [function(self.dataset.observe(part.to(device))).float().cpu() for part in rows.split(BATCH)]
         return torch.cat(parts).numpy()
@@ -154,7 +147,7 @@ def evaluate(
             strand, colon, _ = asked.rpartition(":") if isinstance(asked, str) else ("", "", "")
             here = (sample.of_strand(strand), test.of_strand(strand)) if strand else (sample, test)
             began = time.perf_counter()
-            result = function(**_arguments(function, *here, seed)) if function else _of_method(name, sample)
+            result = function(**_arguments(function, *here, seed))
             common = {
                 "seed": seed,
                 "n": getattr(result, "n", samples),
@@ -167,20 +160,44 @@ def evaluate(
     return scores
 
 
-def find_metric(metric: str | Metric) -> tuple[str, Metric | None]:
-    """The name and the function of a metric; no function for the two that need the method itself."""
+class Reconstruction(NamedTuple):
+    score: float
+    protocol: str
+
+
+def reconstruction(sample: Sample) -> Reconstruction:
+    """The loss of decoding what was encoded, a mean over observations: nats where there is a likelihood."""
+    method, likelihood = sample.method, getattr(sample.method, "likelihood", None)
+
+    def error(x: Tensor) -> Tensor:
+        codes = method.encode(x)
+        if likelihood is None:
+            return (method.decode(codes) - x).square().sum().view(1)
+        return (likelihood.nll(method.decoder(codes), x) * len(x)).view(1)  # type: ignore[operator]
+
+    protocol = "squared_error" if likelihood is None else str(likelihood)
+    return Reconstruction(float(sample.over_batches(error).sum()) / sample.size, protocol)
+
+
+def kl(sample: Sample) -> KLPerCode:
+    """The KL divergence of the posterior from the prior, a mean over observations: in all and code by code."""
+    return kl_per_code(*sample.posterior)
+
+
+def find_metric(metric: str | Metric) -> tuple[str, Metric]:
+    """The name and the function of a metric."""
     if callable(metric):
         return getattr(metric, "__name__", type(metric).__name__), metric
     name = metric.rpartition(":")[2]
     return name, choose("metric", name, available_metrics())
 
 
-def available_metrics() -> dict[str, Metric | None]:
+def available_metrics() -> dict[str, Metric]:
     """Every metric that one trained method can be scored by, by name."""
     from unbraid import metrics
 
     functions = {name: getattr(metrics, name) for name in metrics.__all__}
-    return OF_METHOD | {
+    return {"reconstruction": reconstruction, "kl": kl} | {
         name: function
         for name, function in functions.items()
         if inspect.isfunction(function) and _required(function) <= SUPPLIED
@@ -188,9 +205,8 @@ def available_metrics() -> dict[str, Metric | None]:
 
 
 BATCH = 512  # observations encoded at once
-OF_METHOD: dict[str, Metric | None] = {"reconstruction": None, "kl": None}
 SUPPLIED = {
-    *("codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
+    *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels"),
 }
 
@@ -203,7 +219,9 @@ def _required(function: Metric) -> set[str]:
 def _arguments(function: Metric, sample: Sample, test: Sample, seed: int) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name in inspect.signature(function).parameters:
-        if name == "rng":
+        if name == "sample":
+            arguments[name] = sample
+        elif name == "rng":
             arguments[name] = np.random.default_rng(seed)
         elif name == "space":
             _ = sample.factors  # says so where there are none
@@ -215,26 +233,15 @@ def _arguments(function: Metric, sample: Sample, test: Sample, seed: int) -> dic
     return arguments
 
 
-class Reconstruction(NamedTuple):
-    score: float
-    protocol: str
-
-
-def _of_method(name: str, sample: Sample) -> Any:
-    if name == "kl":
-        from unbraid.metrics import kl_per_code
-
-        return kl_per_code(*sample.posterior)
-    return Reconstruction(*sample.reconstruction())
-
-
 def _entries(name: str, result: Any, common: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One entry for the score and one for each further number of a result."""
     if isinstance(result, int | float):
         return [{"metric": name, "protocol": "", "value": float(result), **common}]
     fields = result._asdict()
     protocol = str(fields.pop("protocol", ""))
-    arrays = {key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)}
+    arrays = {
+        key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)
+    }
     first = {"metric": name, "protocol": protocol, "value": float(fields.pop("score")), **common}
     further = [
         {"metric": f"{name}.{key}", "protocol": protocol, "value": value, **common}
@@ -242,3 +249,17 @@ def _entries(name: str, result: Any, common: Mapping[str, Any]) -> list[dict[str
         if isinstance(value, float)
     ]
     return [first | ({"evidence": arrays} if arrays else {}), *further]
+
+
+def dataset_of(run: Run, root: Path | str | None = None) -> Dataset:
+    """The dataset that a run was trained on, opened again."""
+    from unbraid.data.catalogue import open_dataset
+
+    origin = run.settings["data"]["origin"]
+    if origin is None:
+        raise ValueError(
+            f"{run.folder} was trained on {run.data_name}, made in Python: pass that dataset to `evaluate` there."
+        )
+    return open_dataset(
+        origin["name"], root=root, **{key: rebuild(value) for key, value in origin["options"].items()}
+    )

@@ -79,12 +79,16 @@ class Model:
         return torch.cat(parts).cpu()
 
     @torch.no_grad()
-    def decode(self, codes: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Observations:
+    def decode(
+        self, codes: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512
+    ) -> Observations:
         """The observations of the codes, images in [0, 1]."""
         codes = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
         if codes.shape[1] != self.strands.size:
             raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(codes.shape)}.")
-        return torch.cat([self.method.decode(part.to(self._device), given) for part in codes.split(batch)]).cpu()
+        return torch.cat(
+            [self.method.decode(part.to(self._device), given) for part in codes.split(batch)]
+        ).cpu()
 
     def reconstruct(self, x: Tensor | np.ndarray) -> Observations:
         """What is left of the observations after encoding and decoding."""
@@ -109,7 +113,12 @@ class Model:
         return self.decode(swept.flatten(0, 1)).unflatten(0, swept.shape[:2])
 
     def interpolate(
-        self, a: Tensor | np.ndarray, b: Tensor | np.ndarray, *, strand: str | int | None = None, steps: int = 9
+        self,
+        a: Tensor | np.ndarray,
+        b: Tensor | np.ndarray,
+        *,
+        strand: str | int | None = None,
+        steps: int = 9,
     ) -> Views:
         """From the codes of a to those of b in equal steps, in one strand or in all: (steps, n, …)."""
         start, end = self.encode(a), self.encode(b)
@@ -142,8 +151,14 @@ def as_observations(x: Tensor | np.ndarray | Any, shape: tuple[int, ...]) -> Obs
     for candidate in candidates:
         if tuple(candidate.shape[1:]) == tuple(shape):
             if not bool(torch.isfinite(candidate).all()):
-                raise ValueError("The observations hold values that are infinite or not a number: clean them first.")
+                raise ValueError(
+                    "The observations hold values that are infinite or not a number: clean them first."
+                )
             if len(shape) == 3 and (float(candidate.min()) < 0 or float(candidate.max()) > 1):
-                raise ValueError("Images must be uint8, or floats from 0 to 1: divide by the value of white first.")
+                raise ValueError(
+                    "Images must be uint8, or floats from 0 to 1: divide by the value of white first."
+                )
             return candidate.contiguous()
-    raise ValueError(f"The model takes observations of shape {tuple(shape)}; got {tuple(x.shape)}: resize them first.")
+    raise ValueError(
+        f"The model takes observations of shape {tuple(shape)}; got {tuple(x.shape)}: resize them first."
+    )

@@ -104,6 +104,8 @@ def merge(groups: Mapping[str, Mapping[str, Option]]) -> dict[str, tuple[str, Op
     for group, options in groups.items():
         for name, option in options.items():
             if name in merged:
-                raise ValueError(f"The option {name!r} belongs to both {merged[name][0]} and {group}: rename one.")
+                raise ValueError(
+                    f"The option {name!r} belongs to both {merged[name][0]} and {group}: rename one."
+                )
             merged[name] = (group, option)
     return merged

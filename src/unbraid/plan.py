@@ -1,6 +1,5 @@
 """Plans: one run as names and numbers, as the command line and recipes write it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import torch
 
-from unbraid.data.catalogue import open_dataset, options_of_dataset
+from unbraid.data.catalogue import constructor, open_dataset
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
 from unbraid.methods.assemble import assemble
@@ -36,6 +35,7 @@ class Plan:
     data: str
     options: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = ("reconstruction", "kl")
+    scoring: Mapping[str, Any] = field(default_factory=dict)  # samples, test_samples and seed of `evaluate`
 
     def resolved(self) -> dict[str, dict[str, Any]]:
         """Every option with its value, given or default, under what it belongs to."""
@@ -70,22 +70,26 @@ class Plan:
         """Trains; `how` are the arguments of `train` that are no settings: device, resume, quiet, …"""
         self.resolved()
         dataset = self.dataset(root)
-        return train(self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self._given("training"))
+        return train(
+            self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self._given("training")
+        )
 
     def _given(self, group: str) -> dict[str, Any]:
         allowed = allowed_options(self.method, self.data)
         return {name: value for name, value in self.options.items() if allowed[name][0] == group}
 
     def __str__(self) -> str:
-        options = " ".join(f"--{name.replace('_', '-')} {_written(value)}" for name, value in self.options.items())
+        options = " ".join(
+            f"--{name.replace('_', '-')} {_written(value)}" for name, value in self.options.items()
+        )
         return f"unbraid train {self.method} --data {self.data} {options}".rstrip()
 
 
 def replace(plan: Plan, **changes: Any) -> Plan:
     """The plan with some of its fields or options changed."""
-    own = {name: changes.pop(name) for name in ("method", "data", "metrics") if name in changes}
-    fields = {"method": plan.method, "data": plan.data, "metrics": plan.metrics} | own
-    return Plan(options={**plan.options, **changes}, **fields)
+    names = ("method", "data", "metrics", "scoring")
+    own = {name: changes.pop(name) if name in changes else getattr(plan, name) for name in names}
+    return Plan(options={**plan.options, **changes}, **own)
 
 
 def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
@@ -96,7 +100,7 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
             "method": options_of(cls, leave_out=BUILT),
             "networks": options_of(assemble, leave_out=("cls", "shape", "n", "settings")),
             "draw": options_of(DRAWS[cls.batch]),
-            "data": options_of_dataset(data),
+            "data": options_of(constructor(data), leave_out=("root", "path")),
             "training": options_of(Training),
         }
     )
@@ -104,8 +108,3 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
 
 def _written(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-
-
-def settings_json(plan: Plan) -> str:
-    """A plan's own options as one line of JSON, seed left out."""
-    return json.dumps(describe({k: v for k, v in plan.options.items() if k != "seed"}), sort_keys=True)

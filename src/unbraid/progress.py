@@ -93,7 +93,9 @@ class Bar:
 
     def show(self, done: int, terms: dict[str, float]) -> None:
         speed = (done - self._start) / max(time.monotonic() - self._began, 1e-9)
-        self._bar.update(self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_sentence(terms))
+        self._bar.update(
+            self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_sentence(terms)
+        )
 
 
 def progress(title: str, total: int, *, start: int = 0, quiet: bool = False, unit: str = "steps") -> Progress:

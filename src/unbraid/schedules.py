@@ -24,7 +24,7 @@ class Constant(Schedule):
     value: float
 
     def __call__(self, step: Tensor) -> Scalar:
-        return torch.full((), self.value, device=step.device)
+        return torch.full((), float(self.value), device=step.device)
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Linear(Schedule):
     start: float
     end: float
     steps: int
+
+    def __post_init__(self) -> None:
+        _require_steps(self.steps)
 
     def __call__(self, step: Tensor) -> Scalar:
         return self.start + (self.end - self.start) * (step.float() / self.steps).clamp(max=1.0)
@@ -46,6 +49,9 @@ class Cosine(Schedule):
     start: float
     end: float
     steps: int
+
+    def __post_init__(self) -> None:
+        _require_steps(self.steps)
 
     def __call__(self, step: Tensor) -> Scalar:
         progress = (step.float() / self.steps).clamp(max=1.0)
@@ -60,5 +66,13 @@ class Drop(Schedule):
     factor: float
     every: int
 
+    def __post_init__(self) -> None:
+        _require_steps(self.every)
+
     def __call__(self, step: Tensor) -> Scalar:
         return self.start * self.factor ** (step // self.every).float()
+
+
+def _require_steps(steps: int) -> None:
+    if steps < 1:
+        raise ValueError(f"A schedule needs at least 1 step; got {steps}.")

@@ -5,11 +5,14 @@ plain values (schedules, likelihoods, optimisers) among the subclasses of `Plain
 """
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, TypeVar
 
 from torch import nn
+
+D = TypeVar("D", bound="Described")
 
 
 class Described:
@@ -17,7 +20,7 @@ class Described:
 
     arguments: dict[str, Any]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls: type[D], *args: Any, **kwargs: Any) -> D:
         self = super().__new__(cls)
         bound = inspect.signature(cls.__init__).bind_partial(self, *args, **kwargs)
         bound.apply_defaults()
@@ -47,7 +50,10 @@ class Plain:
         if name not in kinds:
             raise ValueError(f"{text!r} is none of {', '.join(_usage(kind) for kind in kinds.values())}.")
         try:
-            return kinds[name](*(_number(value) for value in values))
+            types = [field.type for field in fields(kinds[name])]  # type: ignore[arg-type]
+            if len(values) > len(types):
+                raise ValueError(f"it has {len(values)} values, and at most {len(types)} are allowed")
+            return kinds[name](*(_number(value, type) for value, type in zip(values, types, strict=False)))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{text!r} should read {_usage(kinds[name])}: {error}") from None
 
@@ -60,9 +66,13 @@ def _usage(kind: type[Plain]) -> str:
     return ":".join([kind.__name__.lower(), *(field.name.upper() for field in fields(kind))])  # type: ignore[arg-type]
 
 
-def _number(text: str) -> float | int:
+def _number(text: str, kind: Any) -> float | int:
     number = float(text)
-    return int(number) if number.is_integer() else number
+    if kind is not int:
+        return number
+    if not number.is_integer():
+        raise ValueError(f"{text} is not a whole number")
+    return int(number)
 
 
 def describe(value: Any) -> Any:
@@ -94,11 +104,19 @@ def rebuild(description: Any) -> Any:
         from unbraid import nn as networks
 
         name = description["network"]
-        if name not in networks.__all__:
+        kind = getattr(networks, name) if name in networks.__all__ else None
+        if not (isinstance(kind, type) and issubclass(kind, networks.Network)):
             raise ValueError(
                 f"unbraid.nn has no network {name!r}: the file is damaged or from a later version."
             )
-        return getattr(networks, name)(**rebuild(description["arguments"]))
+        return kind(**rebuild(description["arguments"]))
     if "own" in description:
         raise ValueError(f"The run used a network of its own, {description['own']}: pass it to load.")
     return {key: rebuild(entry) for key, entry in description.items()}
+
+
+def require_nonnegative(**settings: float) -> None:
+    """Raises unless every setting is a finite number of at least 0."""
+    for name, value in settings.items():
+        if not 0 <= value < math.inf:  # false for NaN too
+            raise ValueError(f"{name} must be a finite number of at least 0; got {value}.")

@@ -1,7 +1,34 @@
 """Data: factor spaces, datasets, and the draws that make each kind of batch."""
 
+from unbraid.data.catalogue import DATASETS, check_dataset, get_dataset, open_dataset
 from unbraid.data.dataset import Dataset, Renderer
 from unbraid.data.draws import DRAWS, Draw, Pairs, Samples
+from unbraid.data.dsprites import dsprites
 from unbraid.data.factors import FactorSpace
+from unbraid.data.files import archive, array, folder
+from unbraid.data.mpi3d import mpi3d
+from unbraid.data.rooms import rooms
+from unbraid.data.shapes3d import shapes3d
+from unbraid.data.sprites import sprites
 
-__all__ = ["DRAWS", "Dataset", "Draw", "FactorSpace", "Pairs", "Renderer", "Samples"]
+__all__ = [
+    "DATASETS",
+    "DRAWS",
+    "Dataset",
+    "Draw",
+    "FactorSpace",
+    "Pairs",
+    "Renderer",
+    "Samples",
+    "archive",
+    "array",
+    "check_dataset",
+    "dsprites",
+    "folder",
+    "get_dataset",
+    "mpi3d",
+    "open_dataset",
+    "rooms",
+    "shapes3d",
+    "sprites",
+]

@@ -15,7 +15,8 @@ from unbraid.types import Observations
 class Renderer(Protocol):
     """Makes the images of factor combinations when they are asked for, on the device of the values."""
 
-    shape: tuple[int, int, int]
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
 
     def __call__(self, values: Int[Tensor, "n k"]) -> UInt8[Tensor, "n c h w"]: ...
 

@@ -4,10 +4,11 @@ A draw is called with the dataset, the size of the batch, the generator of the d
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
@@ -61,16 +62,14 @@ class Pairs:
                 f"This method learns from pairs that differ in k factors, and {dataset.name} has no known "
                 "factors: use a dataset with factors, or an .npz with an array `factors` beside `images`."
             )
-        free = int(self._free(dataset.space).sum())
+        free = sum(self._free(dataset.space))
         if self.k < 0 or self.k > free or free == 0:
             raise ValueError(f"Pairs of {dataset.name} can change 1 to {free} factors; got k={self.k}.")
 
-    def _free(self, space: FactorSpace) -> Bool[Tensor, " k"]:
-        for name in self.fixed:
-            space.column(name)
-        return torch.tensor(
-            [name not in self.fixed and size > 1 for name, size in zip(space.names, space.sizes, strict=True)]
-        )
+    def _free(self, space: FactorSpace) -> tuple[bool, ...]:
+        """Which factors may change."""
+        fixed = {space.column(name) for name in self.fixed}
+        return tuple(size > 1 and column not in fixed for column, size in enumerate(space.sizes))
 
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> PairBatch:
         space = dataset.space
@@ -116,27 +115,31 @@ class Pairs:
     ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
         """Partners on the whole grid."""
         size, device = len(values), values.device
-        free = self._free(space).to(device)
-        most = int(self._free(space).sum())
+        most = sum(self._free(space))
+        free, sizes = _on(device, self._free(space)), _on(device, space.sizes)
 
         def uniform(*shape: int) -> Tensor:
             return torch.rand(*shape, generator=generator, device=device)
 
+        k = 1 + (uniform(size) * max(most - 1, 1)).long()
         if self.k:
-            k = torch.full((size,), self.k, device=device)
-        else:
-            k = 1 + (uniform(size) * max(most - 1, 1)).long()
+            k = torch.full_like(k, self.k)
         if self.rule == "disentanglement-lib":
             k = torch.where(uniform(size) < 0.5, 1, k)
         rank = uniform(size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)
         changed = rank < k[:, None]
-        sizes = torch.tensor(space.sizes, device=device)
         if self.rule == "exactly":
             shift = 1 + (uniform(size, len(free)) * (sizes - 1)).long()
             fresh = (values + shift) % sizes
         else:
             fresh = (uniform(size, len(free)) * sizes).long()
         return k, torch.where(changed, fresh, values)
+
+
+@lru_cache(maxsize=64)
+def _on(device: torch.device, numbers: tuple[int, ...]) -> Tensor:
+    """Numbers as a tensor on the device; kept, because copying them there makes the host wait."""
+    return torch.tensor(numbers, device=device)
 
 
 DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs}

@@ -34,11 +34,15 @@ class FactorSpace:
             )
         self.names, self.sizes = tuple(sizes), tuple(sizes.values())
         self.combinations = math.prod(self.sizes)
+        if support is not None:
+            support, order = support.sort()
+            weights = None if weights is None else weights[order]
         self.support = support  # numbers of the combinations that occur, sorted; None for all
         self.weights = weights  # one for each of the support
         self._cumulative = None if weights is None else weights.double().cumsum(0)
         strides = [math.prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]
-        device = "cpu" if support is None else support.device
+        tables = [table for table in (support, weights) if table is not None]
+        device = tables[0].device if tables else torch.device("cpu")
         self._strides = torch.tensor(strides, device=device)
         self._sizes = torch.tensor(self.sizes, device=device)
 
@@ -102,6 +106,11 @@ class FactorSpace:
         """The space in which no named factor takes the given values: the complement in each factor."""
         return self._keep(~self._takes(held_out).any(1))
 
+    def among(self, index: Int[Tensor, " n"]) -> "FactorSpace":
+        """The space in which no other combinations occur than those given by their numbers."""
+        kept = torch.isin(self._numbers(), index)
+        return self if bool(kept.all()) else self._keep(kept)
+
     def correlated(self, first: str, second: str, *, sigma: float = 0.2) -> "FactorSpace":
         """A ridge over two factors: weight exp(-(v1 - v2)² / 2σ²) with both scaled to [0, 1].
 
@@ -129,12 +138,15 @@ class FactorSpace:
         """Two spaces that share no combination; the second has the given fraction of them."""
         if not 0 < fraction < 1:
             raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
-        chosen = torch.zeros(len(self), dtype=torch.bool)
-        chosen[torch.randperm(len(self), generator=generator)[: max(1, round(fraction * len(self)))]] = True
+        order = torch.randperm(len(self), generator=generator, device=generator.device)
+        chosen = torch.zeros(len(self), dtype=torch.bool, device=self._strides.device)
+        chosen[order[: max(1, round(fraction * len(self)))].to(chosen.device)] = True
         return self._keep(~chosen), self._keep(chosen)
 
     def _numbers(self) -> Int[Tensor, " n"]:
-        return torch.arange(self.combinations) if self.support is None else self.support
+        if self.support is not None:
+            return self.support
+        return torch.arange(self.combinations, device=self._strides.device)
 
     def _takes(self, wanted: Mapping[str, Iterable[int]]) -> Bool[Tensor, "n w"]:
         values, columns = self.values(self._numbers()), []
@@ -144,7 +156,8 @@ class FactorSpace:
                 raise ValueError(
                     f"Factor {name!r} takes values 0 to {self.sizes[column] - 1}; got {choices}."
                 )
-            columns.append(torch.isin(values[:, column], torch.tensor(choices, dtype=torch.long)))
+            chosen = torch.tensor(choices, dtype=torch.long, device=values.device)
+            columns.append(torch.isin(values[:, column], chosen))
         return torch.stack(columns, 1)
 
     def _keep(self, kept: Bool[Tensor, " n"]) -> "FactorSpace":

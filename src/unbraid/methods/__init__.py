@@ -1,1 +1,23 @@
+"""Methods, one file each."""
 
+from unbraid.methods.ada_gvae import AdaGVAE
+from unbraid.methods.ada_ml_vae import AdaMLVAE
+from unbraid.methods.annealed_vae import AnnealedVAE
+from unbraid.methods.beta_tcvae import BetaTCVAE
+from unbraid.methods.beta_vae import BetaVAE
+from unbraid.methods.dip_vae_i import DIPVAEI
+from unbraid.methods.dip_vae_ii import DIPVAEII
+from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.vae import VAE
+
+__all__ = [
+    "DIPVAEI",
+    "DIPVAEII",
+    "VAE",
+    "AdaGVAE",
+    "AdaMLVAE",
+    "AnnealedVAE",
+    "BetaTCVAE",
+    "BetaVAE",
+    "FactorVAE",
+]

@@ -1,1 +1,20 @@
+"""Networks. A run folder may name those listed here and no others."""
 
+from unbraid.nn.architectures import ARCHITECTURES, networks
+from unbraid.nn.base import Decoder, Encoder, Network
+from unbraid.nn.conv import ConvDecoder, ConvEncoder
+from unbraid.nn.critic import Critic
+from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+
+__all__ = [
+    "ARCHITECTURES",
+    "ConvDecoder",
+    "ConvEncoder",
+    "Critic",
+    "Decoder",
+    "Encoder",
+    "MLPDecoder",
+    "MLPEncoder",
+    "Network",
+    "networks",
+]

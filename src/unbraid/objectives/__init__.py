@@ -1,1 +1,34 @@
+"""Objectives: pure functions, each a sum over pixels or codes and a mean over the batch, in nats per image."""
 
+from unbraid.objectives.covariance import (
+    aggregate_covariance,
+    covariance,
+    diagonal_penalty,
+    off_diagonal_penalty,
+)
+from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
+from unbraid.objectives.kl import kl, kl_per_code, kl_to_standard_normal
+from unbraid.objectives.likelihoods import Bernoulli, Likelihood, Normal, bernoulli_nll, gaussian_nll
+from unbraid.objectives.shared_codes import shared_codes
+from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
+
+__all__ = [
+    "Bernoulli",
+    "Decomposition",
+    "Likelihood",
+    "Normal",
+    "aggregate_covariance",
+    "bernoulli_nll",
+    "covariance",
+    "critic_cross_entropy",
+    "decompose",
+    "diagonal_penalty",
+    "gaussian_nll",
+    "kl",
+    "kl_per_code",
+    "kl_to_standard_normal",
+    "log_density_ratio",
+    "off_diagonal_penalty",
+    "shared_codes",
+    "total_correlation",
+]

@@ -1,0 +1,236 @@
+"""The command line: `unbraid …`. Heavy imports happen where they are used, so that help answers at once."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unbraid.commands.train import MethodCommands
+
+app = typer.Typer(
+    help="Learn representations whose strands come apart.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+data_app = typer.Typer(help="Check or fetch the files of a dataset.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+app.add_typer(
+    typer.Typer(
+        cls=MethodCommands,
+        help="Train a method on a dataset. `unbraid train METHOD --data NAME --help` lists all options.",
+        no_args_is_help=True,
+        subcommand_metavar="METHOD",
+    ),
+    name="train",
+)
+
+AsJSON = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
+Root = Annotated[
+    Path | None, typer.Option(help="The data root; else UNBRAID_DATA, else the user's cache folder.")
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(metavar="[methods|datasets|metrics|recipes]")] = "",
+    as_json: AsJSON = False,
+) -> None:
+    """List methods, datasets, metrics and recipes."""
+    from unbraid.commands.catalogue import catalogue
+
+    found = catalogue(what)
+    if as_json:
+        _print_json(found)
+        return
+    for heading, entries in found.items():
+        print(f"{heading}:")
+        width = max((len(name) for name in entries), default=0)
+        for name, summary in entries.items():
+            print(f"  {name:<{width}}  {summary}")
+
+
+@data_app.command("check")
+def data_check(name: str, root: Root = None, as_json: AsJSON = False) -> None:
+    """Say whether a dataset is there and whole."""
+    from unbraid.data.catalogue import check_dataset
+
+    sentence = check_dataset(name, root)
+    _print_json({"name": name, "whole": True, "sentence": sentence}) if as_json else print(sentence)
+
+
+@data_app.command("get")
+def data_get(name: str, root: Root = None, as_json: AsJSON = False) -> None:
+    """Fetch the official file of a dataset, or say what to put where."""
+    from unbraid.data.catalogue import get_dataset
+
+    path = get_dataset(name, root)
+    if as_json:
+        _print_json({"name": name, "path": None if path is None else str(path)})
+    else:
+        print(f"{name} is rendered here: nothing to get." if path is None else f"{name} lies in {path}.")
+
+
+@app.command()
+def evaluate(
+    run: RunFolder,
+    metrics: Annotated[
+        str, typer.Option(help="Names, separated by commas, `strand:name` for one strand; or all.")
+    ] = ("reconstruction,kl"),
+    samples: Annotated[
+        int, typer.Option(help="Observations to score on, or to train predictors on.")
+    ] = 10_000,
+    test_samples: Annotated[int, typer.Option(help="Observations to test predictors on.")] = 5_000,
+    seed: Annotated[int, typer.Option(help="Of the samples and of metrics that draw.")] = 0,
+    root: Root = None,
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Score a run and keep the scores in its folder."""
+    from unbraid.commands.evaluate import evaluate_run
+
+    wanted = metrics.split(",")
+    scores = evaluate_run(
+        run,
+        wanted,
+        samples=samples,
+        test_samples=test_samples,
+        seed=seed,
+        root=root,
+        device=device,
+        quiet=as_json,
+    )
+    if as_json:
+        _print_json(scores)
+        return
+    for score in scores:
+        protocol = f", {score['protocol']}" if score["protocol"] else ""
+        print(f"{score['metric']:<28} {score['value']:.4f}  (n={score['n']}{protocol}, {score['seconds']} s)")
+
+
+@app.command()
+def study(
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE|FILE.py")],
+    scale: Annotated[str, typer.Option(help="quick or paper.")] = "quick",
+    out: Annotated[
+        Path | None, typer.Option(help="The study's folder; runs/RECIPE-SCALE by default.")
+    ] = None,
+    root: Root = None,
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Do every run of a recipe and write one table."""
+    from unbraid.study import markdown, read_recipe
+    from unbraid.study import study as run_study
+
+    plans = read_recipe(recipe, scale)
+    folder = out or Path("runs") / f"{recipe.removesuffix('.py').replace('/', '-')}-{scale}"
+    result = run_study(plans, folder, root=root, device=device, quiet=as_json)
+    if as_json:
+        _print_json([row._asdict() for row in result.rows])
+    else:
+        print(markdown(result.rows))
+        print(f"Written to {result.folder}.")
+    if result.failures:
+        print(f"unbraid: {len(result.failures)} of {len(plans.runs)} runs failed:", file=sys.stderr)
+        for failure in result.failures:
+            print(f"  {failure['plan']}: {failure['error']}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def encode(
+    run: RunFolder,
+    images: Annotated[
+        list[Path], typer.Argument(metavar="IMAGES|FILE.npz", help="Image files, folders or an .npz.")
+    ],
+    out: Annotated[Path, typer.Option(help="The .npz to write: codes, strands, names.")],
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Encode one's own images with a trained model."""
+    from unbraid.commands.images import encode_images
+
+    summary = encode_images(run, images, out, device=device)
+    if as_json:
+        _print_json(summary)
+    else:
+        print(f"{summary['observations']} observations encoded to {summary['codes']} codes in {out}.")
+
+
+@app.command()
+def edit(
+    run: RunFolder,
+    images: Annotated[list[Path], typer.Argument(metavar="A [B]", help="One image, or two to swap between.")],
+    out: Annotated[Path, typer.Option(help="The PNG to write.")],
+    swap: Annotated[
+        list[str] | None, typer.Option(metavar="STRAND", help="Exchange a strand or code.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="STRAND=V,…", help="Set a strand or code to values.")
+    ] = None,
+    zero: Annotated[
+        list[str] | None, typer.Option(metavar="STRAND", help="Set a strand or code to zero.")
+    ] = None,
+    sweep: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Move a code from -2 to 2.")] = None,
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Change strands of one's own images and see what comes out."""
+    from unbraid.commands.images import edit_images
+
+    rows = edit_images(
+        run, images, out, swap=swap or [], set_=set_ or [], zero=zero or [], sweep=sweep or [], device=device
+    )
+    _print_json({"out": str(out), "rows": rows}) if as_json else print(f"{len(rows)} rows written to {out}.")
+
+
+@app.command()
+def report(
+    run: RunFolder,
+    out: Annotated[Path | None, typer.Option(help="The HTML file; RUN/report.html by default.")] = None,
+    root: Root = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Write one self-contained HTML page about a run."""
+    from unbraid.report import write_report
+
+    path = write_report([run], out, root=root)
+    _print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="The folder for runs and page.")] = Path("demo"),
+    as_json: AsJSON = False,
+) -> None:
+    """Train two methods on rendered sprites and write one page that shows them."""
+    from unbraid.demo import demo as run_demo
+
+    path = run_demo(out, quiet=as_json)
+    _print_json({"out": str(path)}) if as_json else print(f"Open {path} in a browser.")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def main() -> None:
+    """Runs the command line; a mistake in the input is one sentence and exit code 2."""
+    try:
+        app()
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except (ValueError, OSError, FloatingPointError) as error:
+        print(f"unbraid: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt as interrupt:
+        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
+        sys.exit(130)

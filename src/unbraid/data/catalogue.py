@@ -1,0 +1,123 @@
+"""The datasets that have a name, and how a name or a path becomes a dataset."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.download import Source
+from unbraid.data.dsprites import SOURCE as DSPRITES
+from unbraid.data.dsprites import dsprites
+from unbraid.data.files import archive, folder
+from unbraid.data.mpi3d import mpi3d
+from unbraid.data.mpi3d import source as mpi3d_source
+from unbraid.data.rooms import rooms
+from unbraid.data.shapes3d import SOURCE as SHAPES3D
+from unbraid.data.shapes3d import shapes3d
+from unbraid.data.sprites import sprites
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A dataset with a name: its constructor, and its official file where it has one."""
+
+    constructor: Callable[..., Dataset]
+    source: Callable[..., Source] | None = None  # takes those of the constructor's options that choose a file
+
+    @property
+    def summary(self) -> str:
+        """The first line of the constructor's documentation."""
+        return (inspect.getdoc(self.constructor) or "").splitlines()[0]
+
+
+DATASETS = {
+    "sprites": Entry(sprites),
+    "dsprites": Entry(dsprites, lambda: DSPRITES),
+    "rooms": Entry(rooms),
+    "shapes3d": Entry(shapes3d, lambda: SHAPES3D),
+    "mpi3d": Entry(mpi3d, mpi3d_source),
+}
+
+
+def constructor(name_or_path: str) -> Callable[..., Dataset]:
+    """What makes the dataset of a name, a folder of images or an `.npz`; its first argument for the last two
+    is the path."""
+    if name_or_path in DATASETS:
+        return DATASETS[name_or_path].constructor
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return folder
+    if path.suffix == ".npz":
+        return archive
+    near = difflib.get_close_matches(name_or_path, DATASETS, n=3, cutoff=0.4)
+    meant = f" (did you mean {' or '.join(near)}?)" if near else ""
+    raise ValueError(
+        f"There is no dataset {name_or_path!r}{meant}: give one of {', '.join(DATASETS)}, "
+        "a folder of images, or an .npz file."
+    )
+
+
+def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options: Any) -> Dataset:
+    """The dataset of a name, of a folder of images, or of an `.npz` file.
+
+    Args:
+        name_or_path: One of the names in `DATASETS`, or a path.
+        root: The data root of official files; `UNBRAID_DATA` or the user's cache folder by default.
+        options: Further arguments of the dataset's constructor.
+    """
+    make = constructor(name_or_path)
+    allowed = [name for name in inspect.signature(make).parameters if name not in ("root", "path")]
+    if unknown := [name for name in options if name not in allowed]:
+        raise ValueError(
+            f"The dataset {name_or_path} has no option {', '.join(unknown)}; "
+            + (f"its options are {', '.join(allowed)}." if allowed else "it has none.")
+        )
+    if name_or_path not in DATASETS:
+        path = Path(name_or_path).expanduser().resolve()
+        dataset = make(path, **options)
+        dataset.origin = {"name": str(path), "options": options}
+        return dataset
+    rooted = {} if DATASETS[name_or_path].source is None else {"root": None if root is None else Path(root)}
+    dataset = make(**rooted, **options)
+    dataset.origin = {"name": name_or_path, "options": options}
+    return dataset
+
+
+def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
+    """Says in one line that a dataset is here and whole; raises with what is wrong otherwise."""
+    source = _source(name_or_path, options)
+    if source is not None:
+        source.verify(source.locate(root))
+    dataset = open_dataset(name_or_path, root=root, **options)
+    kind = "images" if dataset.images else "rows"
+    size = "×".join(map(str, dataset.shape))
+    if source is not None:
+        where = f" in {source.path(root)}"
+    else:
+        where = ", rendered here: nothing is needed" if name_or_path in DATASETS else ""
+    return f"{dataset.name} is whole: {len(dataset)} {kind} of {size}{where}."
+
+
+def get_dataset(name: str, root: Path | str | None = None, **options: Any) -> Path | None:
+    """Fetches the official file of a dataset unless it is here, and checks it.
+
+    Returns where it lies; None for a dataset that is rendered and needs no file.
+    """
+    if name not in DATASETS:
+        constructor(name)
+        raise ValueError(f"{name} is a path, not a name: there is nothing to get.")
+    source = _source(name, options)
+    if source is None:
+        return None
+    path = source.fetch(root)
+    if source.sha256 is None:  # no hash to go by: the content must speak for itself
+        open_dataset(name, root=root, **options)
+    return path
+
+
+def _source(name: str, options: dict[str, Any]) -> Source | None:
+    entry = DATASETS.get(name)
+    return None if entry is None or entry.source is None else entry.source(**options)

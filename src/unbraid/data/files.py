@@ -1,0 +1,258 @@
+"""The user's own data: a folder of images, an `.npz` archive, arrays."""
+
+import zipfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from torch import Tensor
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.factors import FactorSpace
+from unbraid.data.progress import progress
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+
+
+def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Dataset:
+    """Images of a folder and its subfolders, cropped to a square about the centre and resized.
+
+    Where every image lies in a subfolder, one level down, and there are several of those, the subfolder is
+    the label. Images come out grey when all of them are, in colour otherwise.
+
+    Args:
+        path: The folder.
+        size: Side of the pictures in pixels.
+        skip_broken: Leave out images that cannot be read, instead of stopping at the first.
+    """
+    path = Path(path)
+    if size < 1:
+        raise ValueError(f"Pictures need at least one pixel a side; got size={size}.")
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path} is not a folder: give a folder of images.")
+    files = image_files(path)
+
+    def read(file: Path) -> "np.ndarray | Exception":
+        from PIL import Image
+
+        try:
+            with Image.open(file) as image:
+                return _square(image, size)
+        except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+            return error
+
+    kept, pictures = [], []
+    with ThreadPoolExecutor() as pool, progress(f"reading {path.name}", len(files)) as advance:
+        for file, picture in zip(files, pool.map(read, files), strict=True):
+            advance(1)
+            if isinstance(picture, np.ndarray):
+                kept.append(file)
+                pictures.append(picture)
+            elif not skip_broken:
+                pool.shutdown(cancel_futures=True)
+                raise ValueError(
+                    f"{file} cannot be read as an image ({picture}): mend or remove it, or leave out broken "
+                    "images with skip_broken (--skip-broken)."
+                )
+    if not kept:
+        raise ValueError(f"{path} holds no images that can be read ({', '.join(sorted(IMAGES))}).")
+    if any(picture.shape[0] == 3 for picture in pictures):
+        pictures = [np.broadcast_to(picture, (3, size, size)) for picture in pictures]
+    images = torch.from_numpy(np.stack(pictures))
+    owners = [file.relative_to(path).parts[:-1] for file in kept]
+    classes = sorted(set(owners))
+    if len(classes) < 2 or any(len(owner) != 1 for owner in classes):
+        return Dataset(images, name=path.resolve().name)
+    return Dataset(
+        images,
+        name=path.resolve().name,
+        space=FactorSpace({"label": len(classes)}),
+        combinations=torch.tensor([classes.index(owner) for owner in owners]),
+        label="label",
+    )
+
+
+def image_files(path: Path) -> list[Path]:
+    """The image files in a folder and its subfolders, by name; hidden ones are left out."""
+    files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in IMAGES and file.is_file()]
+    return [file for file in files if not file.name.startswith(".")]
+
+
+def read_image(path: Path, shape: tuple[int, int, int]) -> UInt8[Tensor, "c h w"]:
+    """One image file, cropped and resized to the shape (channels, side, side)."""
+    from PIL import Image
+
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist: give an image file.")
+    try:
+        with Image.open(path) as image:
+            picture = _square(image, shape[1])
+            if len(picture) == 3 and shape[0] == 1:
+                picture = _square(image.convert("L"), shape[1])
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{path} cannot be read as an image ({error}): mend it or choose another.") from None
+    return torch.from_numpy(np.broadcast_to(picture, shape).copy())
+
+
+def _square(image: "Image", size: int) -> np.ndarray:
+    """The middle square of an image at the given size, as bytes (1 or 3, size, size)."""
+    from PIL import Image, ImageOps
+
+    image.draft("RGB", (size, size))  # lets a large JPEG be decoded at a fraction of its size
+    image = ImageOps.exif_transpose(image)
+    if image.mode.startswith("I") or image.mode == "F":  # deeper than a byte, which convert would clip
+        deep = np.asarray(image, np.float64)
+        image = Image.fromarray((deep * (255 / max(deep.max(), 255))).clip(0, 255).astype(np.uint8))
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "black"), image)
+    image = image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+    pixels = np.asarray(ImageOps.fit(image, (size, size), Image.Resampling.LANCZOS))
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+
+
+def archive(path: Path | str) -> Dataset:
+    """The arrays of an `.npz` file: `images`, and where they are known `factors`, `names` and `labels`.
+
+    `images` are (n, h, w), (n, h, w, c) or (n, c, h, w), in bytes or between 0 and 1, or rows (n, f).
+    `factors` are whole numbers (n, k), `names` the k names, `labels` the n classes.
+
+    Args:
+        path: The file.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist: give an .npz file with an array `images`.")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            if not isinstance(stored, np.lib.npyio.NpzFile):
+                raise ValueError("it holds a single array; write it with np.savez(path, images=…)")
+            if "images" not in stored:
+                raise ValueError(f"it has no array `images`, only {', '.join(stored.files) or 'nothing'}")
+            images, factors, names, labels = (
+                stored.get(member) for member in ("images", "factors", "names", "labels")
+            )
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        text = str(error)
+        reason = "it holds Python objects, not numbers" if "pickle" in text else text.rstrip(".")
+        raise ValueError(f"{path} cannot be read as an .npz of images: {reason}.") from None
+    assert images is not None
+    listed = None if names is None else [str(name) for name in np.atleast_1d(names)]
+    return _table(images, factors, listed, labels, path.stem)
+
+
+def array(
+    images: np.ndarray | Tensor,
+    factors: np.ndarray | Tensor | None = None,
+    names: Sequence[str] | None = None,
+    name: str = "array",
+    *,
+    labels: np.ndarray | Tensor | None = None,
+) -> Dataset:
+    """A dataset of arrays, on the terms of `archive`.
+
+    Args:
+        images: Images (n, h, w), (n, h, w, c) or (n, c, h, w), in bytes or between 0 and 1, or rows (n, f).
+        factors: Whole numbers from 0, (n, k).
+        names: The names of the factors; one called "label" is the class.
+        name: How the dataset is called in runs and reports.
+        labels: Classes, whole numbers from 0, (n,): one more factor, "label".
+    """
+    return _table(_numpy(images), _numpy(factors), names, _numpy(labels), name)
+
+
+def _numpy(values: np.ndarray | Tensor | None) -> np.ndarray | None:
+    return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+
+
+def _table(
+    images: np.ndarray | None,
+    factors: np.ndarray | None,
+    names: Sequence[str] | None,
+    labels: np.ndarray | None,
+    name: str,
+) -> Dataset:
+    assert images is not None
+    source, white = _observations(images, name)
+    if labels is not None:
+        if labels.shape != (len(images),):
+            raise ValueError(
+                f"{name} needs one label for each of its {len(images)} images; got {labels.shape}."
+            )
+        names = _names(names, 0 if factors is None else factors.shape[-1], name)
+        factors = labels[:, None] if factors is None else np.concatenate([factors, labels[:, None]], 1)
+        names = [*names, "label"]
+    if factors is None:
+        return Dataset(source, name=name, white=white)
+    if factors.ndim != 2 or len(factors) != len(images) or factors.shape[1] == 0:
+        raise ValueError(
+            f"{name} needs factors of shape ({len(images)}, k), a row for each image; got {factors.shape}."
+        )
+    names = _names(names, factors.shape[1], name)
+    if not np.issubdtype(factors.dtype, np.integer) or factors.min() < 0:
+        raise ValueError(
+            f"The factors of {name} must be whole numbers from 0 on; got {factors.dtype} from {factors.min()}."
+        )
+    sizes = [int(largest) + 1 for largest in factors.max(0)]
+    if sum(np.log2(sizes)) > 62:
+        raise ValueError(
+            f"The factors of {name} have too many combinations, sizes {sizes}: number their values from 0 on "
+            "without gaps."
+        )
+    space = FactorSpace(dict(zip(names, sizes, strict=True)))
+    combinations = space.index(torch.from_numpy(factors.astype(np.int64)))
+    label = "label" if "label" in names else None
+    return Dataset(source, name=name, white=white, space=space, combinations=combinations, label=label)
+
+
+def _names(names: Sequence[str] | None, count: int, name: str) -> list[str]:
+    names = [f"factor_{place}" for place in range(count)] if names is None else list(names)
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"{name} needs {count} different names for its factors; got {', '.join(names)}.")
+    return names
+
+
+def _observations(images: np.ndarray, name: str) -> tuple[Tensor, float]:
+    """Images (n, c, h, w) or rows (n, f), and their value of white."""
+    if images.ndim not in (2, 3, 4) or images.size == 0:
+        raise ValueError(
+            f"{name} needs images (n, h, w), (n, h, w, c) or (n, c, h, w), or rows (n, f); "
+            f"got {images.shape}."
+        )
+    if not (np.issubdtype(images.dtype, np.number) or images.dtype == np.bool_):
+        raise ValueError(f"{name} must hold numbers; got {images.dtype}.")
+    if not np.isfinite(images).all():
+        what = "rows" if images.ndim == 2 else "pixels"
+        row = int(np.flatnonzero(~np.isfinite(images.reshape(len(images), -1)).all(1))[0])
+        raise ValueError(f"{name} has {what} that are not finite (NaN or ∞), the first in row {row}.")
+    if images.ndim == 2:
+        return torch.from_numpy(images.astype(np.float32)), 1
+    whole = not np.issubdtype(images.dtype, np.floating)
+    low, high, most = images.min(), images.max(), 255 if whole else 1
+    if low < 0 or high > most:
+        raise ValueError(
+            f"The pixels of {name} must be whole numbers from 0 to 255 or floats from 0 to 1; got "
+            f"{images.dtype} from {low} to {high}."
+        )
+    if images.ndim == 3:
+        images = images[:, None]
+    elif not _channels_first(images.shape):
+        images = images.transpose(0, 3, 1, 2)
+    pixels = np.ascontiguousarray(images, dtype=np.uint8 if whole else np.float32)
+    # Binary pictures are often kept as 0 and 1: then 1 is white.
+    return torch.from_numpy(pixels), 255 if whole and high > 1 else 1
+
+
+def _channels_first(shape: tuple[int, ...]) -> bool:
+    """Whether images are (n, c, h, w), not (n, h, w, c): few channels, or square pictures."""
+    _, first, middle, last = shape
+    if (first <= 4) != (last <= 4):
+        return first <= 4
+    return middle == last

@@ -1,0 +1,112 @@
+"""Rendered sprites: dSprites' five factors without a download.
+
+The factors, their sizes and the geometry are those of dSprites (Matthey et al., 2017), except that the forty
+orientations stop short of the full turn, so that no two of them are the same.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.factors import FactorSpace
+
+SPACE = FactorSpace({"shape": 3, "scale": 6, "orientation": 40, "pos_x": 32, "pos_y": 32})
+
+# Lengths as parts of the picture's side, at full scale.
+HALF_SIDE = 9.75 / 64  # of the square, and half the width of the heart
+AXES = (12.5 / 64, 7.5 / 64)  # half the length and half the breadth of the ellipse
+REACH = HALF_SIDE * math.sqrt(2)  # no point of a sprite lies farther from its centre
+
+
+def sprites(*, size: int = 64, antialias: bool = True) -> Dataset:
+    """White squares, ellipses and hearts on black, rendered on demand.
+
+    Args:
+        size: Side of the picture in pixels, at least 16.
+        antialias: Soft edges. Without them pixels are 0 or 1 as in dSprites, and below 64 pixels some
+            neighbouring positions look the same.
+    """
+    if size < 16:
+        raise ValueError(f"Sprites need a picture of at least 16 pixels a side; got size={size}.")
+    return Dataset(SpriteRenderer(size, antialias), name="sprites", space=SPACE, label="shape")
+
+
+@dataclass(frozen=True)
+class SpriteRenderer:
+    """Pictures of factor values (shape, scale, orientation, pos_x, pos_y), on the device of the values.
+
+    Each sprite is drawn on a patch that just holds it and laid into a black picture. Nothing waits for the
+    device.
+    """
+
+    size: int
+    antialias: bool
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return (1, self.size, self.size)
+
+    def __call__(self, values: Int[Tensor, "n k"]) -> UInt8[Tensor, "n 1 h w"]:
+        shape, scale, orientation, *position = values[:, :, None].float().unbind(1)  # each (n, 1)
+        scale = 0.5 + scale / 10
+        angle = orientation * (2 * math.pi / 40)
+        patch = math.ceil(2 * REACH * self.size) + 3
+        pixels = torch.arange(patch, device=values.device)
+
+        def along(position: Float[Tensor, "n 1"]) -> tuple[Float[Tensor, "n p"], Int[Tensor, "n p"]]:
+            """The patch's pixels on one axis: distances from the centre, and places in the picture."""
+            centre = (0.25 + position / 62) * self.size
+            first = (centre - patch / 2).floor().clamp(0, self.size - patch)
+            places = first + pixels
+            return (places + 0.5 - centre) / (self.size * scale), places.long()
+
+        x, columns = along(position[0])
+        y, rows = along(position[1])
+        # The sprite's own axes, turned counterclockwise as seen; u to the right and v downwards at angle 0.
+        u = (angle.cos() * x)[:, None, :] - (angle.sin() * y)[:, :, None]
+        v = (angle.sin() * x)[:, None, :] + (angle.cos() * y)[:, :, None]
+        shape = shape[:, :, None]
+        edge = torch.where(shape == 0, _square(u, v), torch.where(shape == 1, _ellipse(u, v), _heart(u, v)))
+        if self.antialias:
+            cover = (0.5 - edge * (self.size * scale[:, :, None])).clamp_(0, 1).mul_(255).round_()
+        else:
+            cover = (edge < 0) * 255
+        place = (rows * self.size)[:, :, None] + columns[:, None, :]
+        pictures = torch.zeros(len(values), self.size**2, dtype=torch.uint8, device=values.device)
+        pictures.scatter_(1, place.flatten(1), cover.to(torch.uint8).flatten(1))
+        return pictures.view(-1, *self.shape)
+
+
+Field = Float[Tensor, "n p p"]
+
+
+def _square(u: Field, v: Field) -> Field:
+    """Signed distance to the square's edge, negative inside; exact but for the corners outside."""
+    return torch.maximum(u.abs(), v.abs()) - HALF_SIDE
+
+
+def _ellipse(u: Field, v: Field) -> Field:
+    """Signed distance to the ellipse, to first order: f / |∇f| of its implicit function."""
+    p, q = (u / AXES[0]).square(), (v / AXES[1]).square()
+    slope = (p / AXES[0] ** 2 + q / AXES[1] ** 2).add_(1e-6).sqrt_()
+    return (p + q - 1) / (2 * slope)
+
+
+def _heart(u: Field, v: Field) -> Field:
+    """Signed distance to a heart: a square on its corner with a half disc on each upper side.
+
+    In the heart's own unit the square's diagonal is 1 and its centre the origin.
+    """
+    radius = math.sqrt(0.125)
+    unit = HALF_SIDE / (0.25 + radius)
+    x = u.abs() / unit
+    y = (
+        radius - 0.25
+    ) / 2 - v / unit  # upwards; the middle of the heart's height lies at the sprite's centre
+    disc = torch.hypot(x - 0.25, y - 0.25) - radius
+    square = (x + y.abs() - 0.5) * math.sqrt(0.5)
+    return torch.minimum(disc, square) * unit

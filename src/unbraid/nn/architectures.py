@@ -1,0 +1,37 @@
+"""Pairs of encoder and decoder by name."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from unbraid.naming import choose
+from unbraid.nn.base import Decoder, Encoder
+from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
+from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+
+Pair = tuple[Callable[..., Encoder], Callable[..., Decoder]]
+
+
+def _conv(variant: Variant) -> Pair:
+    return partial(ConvEncoder, variant=variant), partial(ConvDecoder, variant=variant)
+
+
+ARCHITECTURES: Mapping[str, Pair] = {
+    "conv": _conv("field"),
+    "conv-disentanglement-lib": _conv("disentanglement-lib"),
+    "conv-factor-vae": _conv("factor-vae"),
+    "conv-burgess": _conv("burgess"),
+    "mlp": (MLPEncoder, MLPDecoder),
+}
+
+
+def networks(name: str, shape: tuple[int, ...], codes: int) -> tuple[Encoder, Decoder]:
+    """The encoder and the decoder of the named architecture for observations of the given shape."""
+    encoder, decoder = choose("architecture", name, ARCHITECTURES)
+    if codes < 1:
+        raise ValueError(f"A code needs at least 1 dimension; got codes={codes}.")
+    if len(shape) != 3 and name != "mlp":
+        raise ValueError(
+            f"The architecture {name!r} is for images (channels, height, width), and the observations have the "
+            f"shape {shape}: use 'mlp'."
+        )
+    return encoder(shape, codes), decoder(codes, shape)

@@ -1,0 +1,68 @@
+"""Likelihoods of observations: negative logarithms in nats, summed over pixels, averaged over the batch."""
+
+import math
+from dataclasses import dataclass
+
+from torch.nn import functional as F
+
+from unbraid.settings import Plain
+from unbraid.types import Observations, Scalar
+
+
+def bernoulli_nll(logits: Observations, x: Observations) -> Scalar:
+    r"""Cross-entropy of pixels in [0, 1] under Bernoulli variables with the given logits.
+
+    .. math:: -\sum_i x_i \log σ(l_i) + (1 - x_i) \log(1 - σ(l_i))
+
+    For grey pixels this is not the logarithm of a density: its minimum, at σ(l) = x, is the entropy of x.
+    """
+    return F.binary_cross_entropy_with_logits(logits, x, reduction="sum") / len(x)
+
+
+def gaussian_nll(mean: Observations, x: Observations, *, sigma: float = 1.0) -> Scalar:
+    r"""Negative log-density under Gaussians of one spread, with its normaliser.
+
+    .. math:: \sum_i (x_i - m_i)^2 / 2σ^2 + \log σ + ½ \log 2π
+    """
+    squares = F.mse_loss(mean, x, reduction="sum") / len(x)
+    return squares / (2 * sigma**2) + x[0].numel() * (math.log(sigma) + 0.5 * math.log(2 * math.pi))
+
+
+class Likelihood(Plain):
+    """A family p(x|z), whose parameters are what a decoder puts out."""
+
+    def nll(self, parameters: Observations, x: Observations) -> Scalar:
+        """-log p(x|z) in nats, summed over pixels, averaged over the batch."""
+        raise NotImplementedError
+
+    def mean(self, parameters: Observations) -> Observations:
+        """The expected observation."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Bernoulli(Likelihood):
+    """Pixels in [0, 1]; the decoder puts out logits."""
+
+    def nll(self, parameters: Observations, x: Observations) -> Scalar:
+        return bernoulli_nll(parameters, x)
+
+    def mean(self, parameters: Observations) -> Observations:
+        return parameters.sigmoid()
+
+
+@dataclass(frozen=True)
+class Normal(Likelihood):
+    """Any real values, with the spread sigma around them; the decoder puts out means."""
+
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.sigma < math.inf:
+            raise ValueError(f"A normal likelihood needs sigma above 0; got {self.sigma}.")
+
+    def nll(self, parameters: Observations, x: Observations) -> Scalar:
+        return gaussian_nll(parameters, x, sigma=self.sigma)
+
+    def mean(self, parameters: Observations) -> Observations:
+        return parameters

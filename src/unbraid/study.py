@@ -1,0 +1,250 @@
+"""Studies: many runs, scored alike, in one table.
+
+STUDY/
+  runs/METHOD-DATA-IDENTITY/   one run folder each
+  failures.json                the runs that failed, with their errors
+  results.csv                  one row a score
+  table.md                     mean, spread and n over seeds
+"""
+
+import csv
+import importlib
+import importlib.util
+import inspect
+import io
+import json
+import pkgutil
+import statistics
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from unbraid.naming import choose
+from unbraid.plan import Plan
+from unbraid.runs import Run, write_atomically, write_json
+from unbraid.settings import describe
+
+COLUMNS = (
+    *("method", "data", "settings", "seed", "metric", "protocol", "value", "n", "n_test", "seconds"),
+    *("run", "unbraid", "torch"),
+)
+SCALES = ("quick", "paper")
+
+
+class Recipe(NamedTuple):
+    """A published table or figure, or a study of one's own."""
+
+    name: str
+    summary: str
+    runs: tuple[Plan, ...]
+    published: Mapping[tuple[str, str], float]  # by method and metric
+
+
+class Row(NamedTuple):
+    """One line of a study's table: a score over the seeds of one setting."""
+
+    method: str
+    data: str
+    settings: dict[str, Any]  # those that vary between the method's runs
+    metric: str
+    protocol: str
+    mean: float
+    std: float | None  # over seeds; None for a single one
+    n: int
+    published: float | None
+
+
+class StudyResult(NamedTuple):
+    """What a study found, and what went wrong."""
+
+    folder: Path
+    rows: list[Row]
+    failures: list[dict[str, Any]]
+
+
+def recipe_names() -> dict[str, str]:
+    """The recipes of the package by name, each with its module."""
+    from unbraid import recipes
+
+    found = {}
+    for paper in pkgutil.iter_modules(recipes.__path__):
+        if paper.ispkg:
+            package = importlib.import_module(f"unbraid.recipes.{paper.name}")
+            for item in pkgutil.iter_modules(package.__path__):
+                found[f"{paper.name}/{item.name}".replace("_", "-")] = (
+                    f"unbraid.recipes.{paper.name}.{item.name}"
+                )
+    return found
+
+
+def read_recipe(name: str, scale: str = "quick") -> Recipe:
+    """A recipe of the package, or a Python file with a list or function `runs` of plans."""
+    if scale not in SCALES:
+        raise ValueError(f"There is no scale {scale!r}: choose {' or '.join(SCALES)}.")
+    if name.endswith(".py"):
+        path = Path(name)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"There is no file {path}: give a recipe's name or a Python file with `runs`."
+            )
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    else:
+        module = importlib.import_module(choose("recipe", name, recipe_names()))
+    runs = getattr(module, "runs", None)
+    if callable(runs):
+        runs = runs(scale) if inspect.signature(runs).parameters else runs()
+    if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
+        raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; it has {runs!r:.80}.")
+    summary = (inspect.getdoc(module) or "").partition("\n")[0]
+    return Recipe(name, summary, tuple(runs), getattr(module, "PUBLISHED", {}))
+
+
+def study(
+    recipe: Recipe,
+    out: Path | str,
+    *,
+    root: Path | str | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> StudyResult:
+    """Does every run that is not done yet, one after the other, and writes the tables.
+
+    A run that fails is recorded and does not stop the others; a study that is killed goes on where it was.
+    """
+    folder = Path(out)
+    for plan in recipe.runs:
+        plan.resolved()  # a misspelt option is said before the first run starts
+    failures: list[dict[str, Any]] = []
+    done: list[tuple[Plan, Run]] = []
+    for place, plan in enumerate(recipe.runs, start=1):
+        target = folder / "runs" / f"{plan.method}-{Path(plan.data).stem}-{plan.identity}"
+        if not quiet:
+            print(f"run {place} of {len(recipe.runs)}: {plan}", file=sys.stderr, flush=True)
+        try:
+            done.append((plan, _run_and_score(plan, target, root=root, device=device, quiet=quiet)))
+        except Exception as error:
+            failure = {"run": str(target), "plan": str(plan), "error": f"{type(error).__name__}: {error}"}
+            failures.append(failure | {"traceback": traceback.format_exc()})
+            if not quiet:
+                print(f"  failed: {failure['error']}", file=sys.stderr, flush=True)
+        _write_tables(folder, recipe, done, failures)
+    return StudyResult(folder, aggregate(done, recipe.published), failures)
+
+
+def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device: str, quiet: bool) -> Run:
+    from unbraid.evaluate import dataset_of, evaluate
+    from unbraid.model import load
+
+    finished = (target / "model.safetensors").exists()
+    run = Run(target) if finished else plan.run(target, root=root, device=device, resume=True, quiet=quiet)
+    present = {score["metric"] for score in run.scores()}
+    missing = [metric for metric in plan.metrics if metric not in present]
+    if missing:
+        method = load(target, device=device).method
+        run.add_scores(evaluate(method, dataset_of(run, root), missing, quiet=True, **plan.scoring))
+    return run
+
+
+def tidy(done: Sequence[tuple[Plan, Run]]) -> list[dict[str, Any]]:
+    """One record a score."""
+    records = []
+    for plan, run in done:
+        versions = json.loads((run.folder / "versions.json").read_text())
+        settings = {name: value for name, value in plan.options.items() if name != "seed"}
+        for score in run.scores():
+            record = {
+                "method": plan.method,
+                "data": run.data_name,
+                "settings": json.dumps(describe(settings), sort_keys=True),
+                "seed": run.seed,
+                "run": run.folder.name,
+                "unbraid": versions["unbraid"],
+                "torch": versions["torch"],
+            }
+            record |= {
+                name: score[name] for name in ("metric", "protocol", "value", "n", "n_test", "seconds")
+            }
+            records.append({name: record[name] for name in COLUMNS})
+    return records
+
+
+def aggregate(
+    done: Sequence[tuple[Plan, Run]], published: Mapping[tuple[str, str], float] | None = None
+) -> list[Row]:
+    """Means and spreads over seeds, a row for each method, dataset, varying settings and metric."""
+    values: dict[tuple[str, str, str, str, str], list[float]] = {}
+    for plan, run in done:
+        varying = json.dumps(describe(_varying(plan, [other for other, _ in done])), sort_keys=True)
+        for score in run.scores():
+            key = (plan.method, run.data_name, varying, score["metric"], score["protocol"])
+            values.setdefault(key, []).append(score["value"])
+    return [
+        Row(
+            method,
+            data,
+            json.loads(settings),
+            metric,
+            protocol,
+            statistics.fmean(numbers),
+            statistics.stdev(numbers) if len(numbers) > 1 else None,
+            len(numbers),
+            (published or {}).get((method, metric)),
+        )
+        for (method, data, settings, metric, protocol), numbers in values.items()
+    ]
+
+
+def _varying(plan: Plan, plans: Sequence[Plan]) -> dict[str, Any]:
+    """The plan's options that not all plans of its method share, seed left out."""
+    peers = [other.options for other in plans if other.method == plan.method]
+    return {
+        name: value
+        for name, value in plan.options.items()
+        if name != "seed" and any(name not in other or other[name] != value for other in peers)
+    }
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table for people: a line a setting, a column a score."""
+    headlines = [row for row in rows if "." not in row.metric]
+    metrics = list(dict.fromkeys((row.metric, row.protocol) for row in headlines))
+    lines: dict[tuple[str, str, str], dict[tuple[str, str], str]] = {}
+    for row in headlines:
+        settings = ", ".join(f"{name} {_written(value)}" for name, value in row.settings.items())
+        spread = "" if row.std is None else f" ± {row.std:.3g}"
+        published = "" if row.published is None else f" [{row.published:.3g}]"
+        cells = lines.setdefault((row.method, row.data, settings), {})
+        cells[(row.metric, row.protocol)] = f"{row.mean:.4g}{spread} (n={row.n}){published}"
+    heading = [
+        "method",
+        "data",
+        "settings",
+        *(f"{metric} ({law})" if law else metric for metric, law in metrics),
+    ]
+    table = [heading, ["---"] * len(heading)]
+    table += [[*key, *(cells.get(metric, "") for metric in metrics)] for key, cells in lines.items()]
+    note = "\nMean ± standard deviation over n seeds"
+    note += "; published values in brackets.\n" if any(row.published is not None for row in rows) else ".\n"
+    return "\n".join("| " + " | ".join(line) + " |" for line in table) + "\n" + note
+
+
+def _written(value: Any) -> str:
+    return value["plain"] if isinstance(value, dict) and "plain" in value else str(value)
+
+
+def _write_tables(
+    folder: Path, recipe: Recipe, done: Sequence[tuple[Plan, Run]], failures: Sequence[dict[str, Any]]
+) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(tidy(done))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "results.csv", text.getvalue().encode())
+    write_atomically(folder / "table.md", markdown(aggregate(done, recipe.published)).encode())
+    write_json(folder / "failures.json", list(failures))
