@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -83,11 +82,11 @@ class Model:
         self, codes: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512
     ) -> Observations:
         """The observations of the codes, images in [0, 1]."""
-        codes = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
-        if codes.shape[1] != self.strands.size:
-            raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(codes.shape)}.")
+        rows = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
+        if rows.shape[1] != self.strands.size:
+            raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(rows.shape)}.")
         return torch.cat(
-            [self.method.decode(part.to(self._device), given) for part in codes.split(batch)]
+            [self.method.decode(part.to(self._device), given) for part in rows.split(batch)]
         ).cpu()
 
     def reconstruct(self, x: Tensor | np.ndarray) -> Observations:
@@ -139,17 +138,17 @@ class Model:
         return self.method.step.device
 
 
-def as_observations(x: Tensor | np.ndarray | Any, shape: tuple[int, ...]) -> Observations:
+def as_observations(x: Tensor | np.ndarray, shape: tuple[int, ...]) -> Observations:
     """Observations in the shape a model knows, as floats, images in [0, 1]."""
-    x = torch.as_tensor(x)
-    x = x.float() / 255 if x.dtype == torch.uint8 else x.float()
-    candidates = [x, x[None]]
+    given = torch.as_tensor(x)
+    given = given.float() / 255 if given.dtype == torch.uint8 else given.float()
+    candidates = [given, given[None]]
     if len(shape) == 3:
         candidates += [image.movedim(-1, 1) for image in candidates if image.ndim == 4]
         if shape[0] == 1:
-            candidates += [x[:, None] if x.ndim == 3 else x, x[None, None] if x.ndim == 2 else x]
+            candidates += [grey for grey in (given[:, None], given[None, None]) if grey.ndim == 4]
     for candidate in candidates:
-        if tuple(candidate.shape[1:]) == tuple(shape):
+        if tuple(candidate.shape[1:]) == tuple(shape) and len(candidate):
             if not bool(torch.isfinite(candidate).all()):
                 raise ValueError(
                     "The observations hold values that are infinite or not a number: clean them first."
@@ -160,5 +159,5 @@ def as_observations(x: Tensor | np.ndarray | Any, shape: tuple[int, ...]) -> Obs
                 )
             return candidate.contiguous()
     raise ValueError(
-        f"The model takes observations of shape {tuple(shape)}; got {tuple(x.shape)}: resize them first."
+        f"The model takes observations of shape {tuple(shape)}; got {tuple(given.shape)}: resize them first."
     )

@@ -2,50 +2,34 @@
 
 import sys
 import time
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Any
 
 SECONDS_BETWEEN_LINES = 10.0
 
 
-class Progress(Protocol):
-    """Told how far a job is."""
+class Progress:
+    """Told how far a job is; this one keeps it to itself."""
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def show(self, done: int, terms: dict[str, float]) -> None: ...
-
-
-class Silence:
-    """Shows nothing."""
-
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: Any) -> None:
         pass
 
     def show(self, done: int, terms: dict[str, float]) -> None:
-        pass
+        """So much is done, and these are the numbers by now."""
 
 
-class Lines:
+class Lines(Progress):
     """A line every few seconds, and one at the end, on standard error."""
 
     def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
         self.title, self.total, self.start, self.unit = title, total, start, unit
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Lines":
         self._began = time.monotonic()
         self._last = self._began - SECONDS_BETWEEN_LINES  # so that the first report is shown
         return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
     def show(self, done: int, terms: dict[str, float]) -> None:
         now = time.monotonic()
@@ -61,7 +45,7 @@ class Lines:
         )
 
 
-class Bar:
+class Bar(Progress):
     """A Rich progress bar on standard error: terms, steps a second, time left."""
 
     def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
@@ -81,15 +65,13 @@ class Bar:
         self._task = self._bar.add_task(title, total=total, completed=start, speed="", terms="")
         self._start, self._unit = start, unit
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Bar":
         self._began = time.monotonic()
         self._bar.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.__exit__(kind, error, trace)
+    def __exit__(self, *exception: Any) -> None:
+        self._bar.__exit__(*exception)
 
     def show(self, done: int, terms: dict[str, float]) -> None:
         speed = (done - self._start) / max(time.monotonic() - self._began, 1e-9)
@@ -101,7 +83,7 @@ class Bar:
 def progress(title: str, total: int, *, start: int = 0, quiet: bool = False, unit: str = "steps") -> Progress:
     """The right display for where standard error goes."""
     if quiet:
-        return Silence()
+        return Progress()
     return (Bar if sys.stderr.isatty() else Lines)(title, total, start, unit)
 
 

@@ -134,9 +134,9 @@ class Run:
             return cls(folder)
         run = cls(folder)
         if not resume:
-            state = "finished" if run.finished else "unfinished"
+            state = "a finished" if run.finished else "an unfinished"
             raise ValueError(
-                f"{folder} already holds a {state} run ({run.method_name} on {run.data_name}): go on with it by "
+                f"{folder} already holds {state} run ({run.method_name} on {run.data_name}): go on with it by "
                 "--resume, or choose another folder."
             )
         differing = sorted(_differences(run.settings, settings))

@@ -28,7 +28,7 @@ PAPER = Plan(
 )
 SWEEPS: dict[str, list[dict[str, object]]] = {
     "beta-vae": [{"beta": beta} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)],
-    "annealed-vae": [{"capacity": Linear(0, c, 100_000)} for c in (5.0, 10.0, 25.0, 50.0, 75.0, 100.0)],
+    "annealed-vae": [{"capacity": Linear(0.0, c, 100_000)} for c in (5.0, 10.0, 25.0, 50.0, 75.0, 100.0)],
     "factor-vae": [{"gamma": gamma} for gamma in (10.0, 20.0, 30.0, 40.0, 50.0, 100.0)],
     "dip-vae-i": [{"lambda_od": od, "lambda_d": 10 * od} for od in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)],
     "dip-vae-ii": [{"lambda_od": od, "lambda_d": od} for od in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)],
@@ -39,7 +39,7 @@ SWEEPS: dict[str, list[dict[str, object]]] = {
 QUICK: dict[str, dict[str, object]] = {
     "vae": {},
     "beta-vae": {"beta": 4.0},
-    "annealed-vae": {"capacity": Linear(0, 25.0, 400)},
+    "annealed-vae": {"capacity": Linear(0.0, 25.0, 400)},
     "factor-vae": {"gamma": 10.0},
     "dip-vae-i": {"lambda_od": 10.0, "lambda_d": 100.0},
     "dip-vae-ii": {"lambda_od": 10.0, "lambda_d": 10.0},

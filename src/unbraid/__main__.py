@@ -1,0 +1,5 @@
+"""`python -m unbraid` is `unbraid`."""
+
+from unbraid.cli import main
+
+main()

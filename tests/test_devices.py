@@ -1,0 +1,22 @@
+"""Where to compute, src/unbraid/devices.py."""
+
+import pytest
+import torch
+
+from unbraid.devices import choose_device
+
+
+def test_auto_is_the_best_there_is() -> None:
+    expected = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    assert choose_device("auto").type == expected
+
+
+def test_a_device_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="no device 'tpu': choose auto, cpu, cuda or mps"):
+        choose_device("tpu")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_a_device_that_is_not_here_is_refused() -> None:
+    with pytest.raises(ValueError, match="no CUDA device"):
+        choose_device("cuda")

@@ -1,0 +1,145 @@
+"""Players and their moves, src/unbraid/game.py."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from unbraid.game import Game
+from unbraid.methods.base import Method, Player
+from unbraid.optimisers import SGD
+from unbraid.schedules import Linear
+from unbraid.strands import Strands
+from unbraid.types import Batch, Codes, Observations, Terms
+
+
+class Duel(Method[Batch]):
+    """Two numbers: a is drawn towards the data, b towards a; what each has seen is noted."""
+
+    def __init__(self, *, updates: int = 1, batches: int = 1, start: int = 0) -> None:
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+        self.updates, self.batches, self.start = updates, batches, start
+        self.seen: list[tuple[str, tuple[float, ...]]] = []
+
+    @property
+    def strands(self) -> Strands:
+        return Strands.cut(codes=1)
+
+    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+        return x
+
+    def loss(self, batch: Batch) -> Terms:
+        self.seen.append(("a", (float(batch.x[0, 0]),)))
+        return Terms(0.5 * (self.a - batch.x.mean()).square(), {})
+
+    def chase(self, *batches: Batch) -> Terms:
+        self.seen.append(("b", tuple(float(batch.x[0, 0]) for batch in batches)))
+        return Terms(0.5 * (self.b - self.a).square(), {})
+
+    def players(self) -> tuple[Player, ...]:
+        return (
+            Player("first", [self.a], self.loss, SGD(0.5)),
+            Player("second", [self.b], self.chase, SGD(0.5), self.updates, self.batches, self.start),
+        )
+
+
+class Counter:
+    """Batches that hold 1, 2, 3, …"""
+
+    def __init__(self) -> None:
+        self.drawn = 0
+
+    def __call__(self) -> Batch:
+        self.drawn += 1
+        return Batch(torch.full((2, 1), float(self.drawn)))
+
+
+def test_each_player_moves_after_the_moves_before_it_and_changes_its_own_alone() -> None:
+    method = Duel()
+    Game(method).step(Counter(), 0)
+    assert_close(method.a.data, torch.tensor(0.5))  # halfway to 1
+    assert_close(method.b.data, torch.tensor(0.25))  # halfway to the a that has moved
+    assert method.a.grad is None and method.b.grad is None
+    assert int(method.step) == 1
+
+
+def test_first_updates_share_a_batch_and_further_ones_draw_fresh_ones() -> None:
+    method, draw = Duel(updates=2, batches=2), Counter()
+    Game(method).step(draw, 0)
+    assert method.seen == [("a", (1.0,)), ("b", (1.0, 2.0)), ("b", (3.0, 4.0))]
+
+
+def test_a_player_waits_for_its_start() -> None:
+    method = Duel(start=1)
+    game, draw = Game(method), Counter()
+    assert set(game.step(draw, 0)) == {"first"}
+    assert set(game.step(draw, 1)) == {"first", "second"}
+
+
+def test_an_optimiser_given_takes_the_place_of_the_first_players() -> None:
+    method = Duel()
+    Game(method, optimiser=SGD(1.0)).step(Counter(), 0)
+    assert_close(method.a.data, torch.tensor(1.0))
+    assert_close(method.b.data, torch.tensor(0.5))
+
+
+def test_the_rate_schedule_scales_every_players_rate() -> None:
+    method = Duel()
+    Game(method, rate=Linear(1.0, 0.0, 2)).step(Counter(), 1)  # halfway: rates are halved
+    assert_close(method.a.data, torch.tensor(0.25))
+    assert_close(method.b.data, torch.tensor(0.0625))
+
+
+def test_clipping_bounds_the_gradient() -> None:
+    method = Duel()
+    Game(method, clip=0.1).step(Counter(), 0)
+    assert_close(method.a.data, torch.tensor(0.05), atol=1e-6, rtol=0)
+
+
+def test_a_state_restored_goes_on_alike() -> None:
+    def play(game: Game, steps: range) -> None:
+        for step in steps:
+            game.step(lambda: Batch(torch.full((2, 1), float(step))), step)
+
+    whole, first = Duel(), Duel()
+    momentum: dict[str, Any] = {"optimiser": SGD(0.1, momentum=0.9)}
+    play(Game(whole, **momentum), range(6))
+    interrupted = Game(first, **momentum)
+    play(interrupted, range(3))
+    state = {name: tensor.clone() for name, tensor in interrupted.state().items()}
+    resumed = Game(Duel(), **momentum)
+    resumed.restore(state)
+    play(resumed, range(3, 6))
+    assert_close(dict(resumed.method.state_dict()), dict(whole.state_dict()), atol=0, rtol=0)
+
+
+def test_a_rehearsal_leaves_the_method_alone() -> None:
+    method = Duel()
+    game = Game(method)
+    game.rehearsal().step(Counter(), 0)
+    assert_close(method.a.data, torch.tensor(0.0))
+
+
+def test_a_parameter_has_one_owner() -> None:
+    class Greedy(Duel):
+        def players(self) -> tuple[Player, ...]:
+            return Player("one", [self.a], self.loss), Player("two", [self.a], self.loss)
+
+    with pytest.raises(ValueError, match="own the same parameter"):
+        Game(Greedy())
+
+
+def test_bf16_computes_losses_under_autocast() -> None:
+    seen = []
+
+    class Curious(Duel):
+        def loss(self, batch: Batch) -> Terms:
+            seen.append(torch.is_autocast_enabled("cpu"))
+            return super().loss(batch)
+
+    Game(Curious(), precision="bf16").step(Counter(), 0)
+    Game(Curious()).step(Counter(), 0)
+    assert seen == [True, False]

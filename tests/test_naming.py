@@ -1,0 +1,19 @@
+"""Choosing by name, src/unbraid/naming.py."""
+
+import pytest
+
+from unbraid.naming import choose
+
+
+def test_a_known_name_gives_its_entry() -> None:
+    assert choose("method", "b", {"a": 1, "b": 2}) == 2
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_and_with_all() -> None:
+    with pytest.raises(ValueError, match="no method 'beta-vea'; did you mean beta-vae.*beta-vae, dip-vae-i"):
+        choose("method", "beta-vea", {"beta-vae": 1, "dip-vae-i": 2})
+
+
+def test_a_name_like_no_other_is_answered_with_all() -> None:
+    with pytest.raises(ValueError, match=r"There is no method 'xyz'\. The choices are beta-vae\."):
+        choose("method", "xyz", {"beta-vae": 1})

@@ -1,0 +1,82 @@
+"""Options from signatures, src/unbraid/options.py."""
+
+from typing import Literal
+
+import pytest
+
+from unbraid.optimisers import Adam, Optimiser
+from unbraid.options import Option, merge, options_of, usage
+from unbraid.schedules import Linear, Schedule
+
+
+class Example:
+    """Does something.
+
+    Args:
+        beta: The weight of
+            one part.
+        names: Some names.
+    """
+
+    def __init__(
+        self,
+        encoder: object,
+        *,
+        beta: float = 4.0,
+        names: tuple[str, ...] = (),
+        mode: Literal["a", "b"] = "a",
+        capacity: Schedule | None = None,
+    ) -> None: ...
+
+
+def test_options_are_the_constructors_own_arguments_with_their_help() -> None:
+    options = options_of(Example, leave_out=("encoder",))
+    assert list(options) == ["beta", "names", "mode", "capacity"]
+    assert options["beta"] == Option("beta", float, 4.0, "The weight of one part.")
+    assert options["names"].help == "Some names."
+    assert options["capacity"].kind is Schedule
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (int, "12", 12),
+        (float, "1e-3", 1e-3),
+        (bool, "no", False),
+        (str, "conv", "conv"),
+        (tuple[str, ...], "shape,scale", ("shape", "scale")),
+        (tuple[int, ...], "1,2", (1, 2)),
+        (Literal["a", "b"], "b", "b"),
+        (Schedule, "linear:0:25:100", Linear(0.0, 25.0, 100)),
+        (Optimiser, "adam:0.01", Adam(0.01)),
+    ],
+)
+def test_values_are_read_as_their_kind(kind: object, text: str, value: object) -> None:
+    assert Option("x", kind, None, "").parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        (int, "1.5", "--learning-rate: '1.5' is not a whole number"),
+        (float, "x", "'x' is not a number"),
+        (bool, "maybe", "neither true nor false"),
+        (Literal["a", "b"], "c", "'c' is none of a, b"),
+        (Schedule, "adam:1", "none of .*linear:START:END:STEPS"),
+    ],
+)
+def test_a_wrong_value_is_said_in_one_sentence(kind: object, text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Option("learning_rate", kind, None, "").parse(text)
+
+
+def test_usage_says_how_a_value_is_written() -> None:
+    options = options_of(Example, leave_out=("encoder",))
+    assert [usage(option) for option in options.values()] == ["float", "a,b,…", "a|b", "name:value:…"]
+
+
+def test_an_option_belongs_to_one_group() -> None:
+    option = Option("beta", float, 1.0, "")
+    assert merge({"method": {"beta": option}}) == {"beta": ("method", option)}
+    with pytest.raises(ValueError, match="both method and data"):
+        merge({"method": {"beta": option}, "data": {"beta": option}})
