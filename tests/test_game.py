@@ -102,7 +102,8 @@ def test_clipping_bounds_the_gradient() -> None:
 def test_a_state_restored_goes_on_alike() -> None:
     def play(game: Game, steps: range) -> None:
         for step in steps:
-            game.step(lambda: Batch(torch.full((2, 1), float(step))), step)
+            batch = Batch(torch.full((2, 1), float(step)))
+            game.step(lambda batch=batch: batch, step)
 
     whole, first = Duel(), Duel()
     momentum: dict[str, Any] = {"optimiser": SGD(0.1, momentum=0.9)}

@@ -10,7 +10,7 @@ def test_a_known_name_gives_its_entry() -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_with_all() -> None:
-    with pytest.raises(ValueError, match="no method 'beta-vea'; did you mean beta-vae.*beta-vae, dip-vae-i"):
+    with pytest.raises(ValueError, match=r"no method 'beta-vea'; did you mean beta-vae.*beta-vae, dip-vae-i"):
         choose("method", "beta-vea", {"beta-vae": 1, "dip-vae-i": 2})
 
 

@@ -24,7 +24,9 @@ def test_the_first_bad_step_and_its_terms_are_named(tmp_path: Path) -> None:
     watch.see(1, {"model": terms(1.0, 2.0)})
     watch.see(2, {"model": terms(1.0, float("inf"))})
     watch.see(3, {"model": terms(float("nan"), float("nan"))})
-    with pytest.raises(FloatingPointError, match="step 2: loss, kl of model .* No checkpoint was written yet"):
+    with pytest.raises(
+        FloatingPointError, match=r"step 2: loss, kl of model .* No checkpoint was written yet"
+    ):
         watch.check(tmp_path)
     (tmp_path / "checkpoint.safetensors").touch()
     with pytest.raises(FloatingPointError, match=f"last good checkpoint is in {tmp_path}"):

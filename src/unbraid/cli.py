@@ -231,6 +231,3 @@ def main() -> None:
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"unbraid: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt as interrupt:
-        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
-        sys.exit(130)

@@ -73,11 +73,13 @@ def mean_over_processes(values: Tensor) -> Tensor:
     return values
 
 
-def joined(draw: Callable[..., Tensor], like: Tensor, *shape: int) -> Tensor:
+def joined(
+    draw: Callable[..., Tensor], like: Tensor, *shape: int, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """Random numbers `draw(rows, *shape)` for the joined batch of which `like` is this process's share."""
-    return draw(len(like) * processes(), *shape, device=like.device, dtype=like.dtype)
+    return draw(len(like) * processes(), *shape, device=like.device, dtype=dtype)
 
 
 def noise_like(local: Tensor) -> Tensor:
     """Standard normal noise from torch's default generator, the share of this process."""
-    return share(joined(torch.randn, local, *local.shape[1:]))
+    return share(joined(torch.randn, local, *local.shape[1:], dtype=local.dtype))

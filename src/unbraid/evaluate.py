@@ -200,7 +200,7 @@ def available_metrics() -> dict[str, Metric]:
     return {"reconstruction": reconstruction, "kl": kl} | {
         name: function
         for name, function in functions.items()
-        if inspect.isfunction(function) and _required(function) <= SUPPLIED
+        if inspect.isfunction(function) and _scores(function) and _required(function) <= SUPPLIED
     }
 
 
@@ -209,6 +209,12 @@ SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels"),
 }
+
+
+def _scores(function: Metric) -> bool:
+    """Whether a function returns a result with a score."""
+    result = inspect.signature(function, eval_str=True).return_annotation
+    return "score" in getattr(result, "_fields", ())
 
 
 def _required(function: Metric) -> set[str]:

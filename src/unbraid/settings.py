@@ -7,7 +7,7 @@ plain values (schedules, likelihoods, optimisers) among the subclasses of `Plain
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from torch import nn
@@ -21,7 +21,7 @@ class Described:
     arguments: dict[str, Any]
 
     def __new__(cls: type[D], *args: Any, **kwargs: Any) -> D:
-        self = super().__new__(cls)
+        self = object.__new__(cls)
         bound = inspect.signature(cls.__init__).bind_partial(self, *args, **kwargs)
         bound.apply_defaults()
         self.__dict__["arguments"] = {
@@ -46,7 +46,9 @@ class Plain:
     def parse(cls, text: str) -> "Plain":
         """Reads `name:value:value`; the name must be that of a kind of this class."""
         name, *values = text.split(":")
-        kinds = {key: kind for key, kind in Plain.kinds.items() if issubclass(kind, cls) and kind is not cls}
+        kinds = {
+            key: kind for key, kind in Plain.kinds.items() if issubclass(kind, cls) and is_dataclass(kind)
+        }
         if name not in kinds:
             raise ValueError(f"{text!r} is none of {', '.join(_usage(kind) for kind in kinds.values())}.")
         try:

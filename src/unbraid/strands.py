@@ -17,14 +17,14 @@ from unbraid.types import Codes
 
 @lru_cache(maxsize=256)
 def _mask(indices: tuple[int, ...], size: int, device: torch.device) -> Bool[Tensor, " d"]:
-    mask = torch.zeros(size, dtype=torch.bool)
-    mask[list(indices)] = True
-    return mask.to(device)
+    with torch.inference_mode(False):  # what is kept must serve training as well
+        return torch.tensor([i in indices for i in range(size)], device=device)
 
 
 @lru_cache(maxsize=256)
 def _index(indices: tuple[int, ...], device: torch.device) -> Int[Tensor, " s"]:
-    return torch.tensor(indices, device=device)
+    with torch.inference_mode(False):
+        return torch.tensor(indices, dtype=torch.long, device=device)
 
 
 class Strands(Mapping[str, tuple[int, ...]]):
@@ -123,15 +123,16 @@ class Strands(Mapping[str, tuple[int, ...]]):
 
         With several processes the rows are those of the joined batch.
         """
-        column = torch.zeros(self.size, dtype=torch.long)
+        column = [0] * self.size  # which order each dimension follows; 0 stays
         for place, strand in enumerate(strands, start=1):
-            if column[list(self[strand])].any():
-                raise ValueError(
-                    f"Strand {strand!r} overlaps another one of {strands}: shuffle disjoint strands."
-                )
-            column[list(self[strand])] = place
+            for dimension in self[strand]:
+                if column[dimension]:
+                    raise ValueError(
+                        f"Strand {strand!r} overlaps another one of {strands}: shuffle disjoint strands."
+                    )
+                column[dimension] = place
         everyone = gather(codes)
         orders = joined(torch.rand, codes, len(strands)).argsort(0)
         stay = torch.arange(len(everyone), device=codes.device)[:, None]
-        order = torch.cat([stay, orders], 1).index_select(1, _index(tuple(column.tolist()), codes.device))
+        order = torch.cat([stay, orders], 1).index_select(1, _index(tuple(column), codes.device))
         return share(everyone.gather(0, order))

@@ -136,6 +136,7 @@ def train(
         return run
     if start_from is not None:
         method.load_state_dict(Run(start_from).weights())
+        method.step.zero_()  # schedules belong to the new run
     if chief:
         write_json(run.folder / "versions.json", versions(place))
 

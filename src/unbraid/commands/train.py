@@ -4,10 +4,14 @@ import inspect
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from unbraid.plan import Plan
+    from unbraid.runs import Run
 
 COMMON = {
     "data": (str, ..., "A dataset's name, a folder of images, or an .npz."),
@@ -101,7 +105,25 @@ def _train(method: str, common: dict[str, Any], options: dict[str, Any]) -> None
     from unbraid.plan import Plan
 
     plan = Plan(method, common["data"], options)
-    run = plan.run(
+    try:
+        run = _run(plan, common)
+    except KeyboardInterrupt as interrupt:  # Typer would swallow what it says
+        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    last = next((line for line in reversed(run.history()) if "loss" in line), {})
+    if common["json"]:
+        print(
+            json.dumps({"run": str(run.folder), "identity": run.identity, "method": method, **last}, indent=2)
+        )
+    elif _chief():
+        terms = ", ".join(
+            f"{name} {value:.4g}" for name, value in last.items() if name not in ("step", "seconds")
+        )
+        print(f"{method} trained for {last.get('step', 0)} steps in {run.folder}: {terms}.")
+
+
+def _run(plan: "Plan", common: dict[str, Any]) -> "Run":
+    return plan.run(
         common["out"],
         root=common["root"],
         device=common["device"],
@@ -113,16 +135,6 @@ def _train(method: str, common: dict[str, Any], options: dict[str, Any]) -> None
         log_every=common["log_every"],
         quiet=common["quiet"] or common["json"],
     )
-    last = next((line for line in reversed(run.history()) if "loss" in line), {})
-    if common["json"]:
-        print(
-            json.dumps({"run": str(run.folder), "identity": run.identity, "method": method, **last}, indent=2)
-        )
-    elif _chief():
-        terms = ", ".join(
-            f"{name} {value:.4g}" for name, value in last.items() if name not in ("step", "seconds")
-        )
-        print(f"{method} trained for {last.get('step', 0)} steps in {run.folder}: {terms}.", file=sys.stdout)
 
 
 def _chief() -> bool:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int, UInt8
@@ -12,6 +12,7 @@ from unbraid.data.factors import FactorSpace
 from unbraid.types import Observations
 
 
+@runtime_checkable
 class Renderer(Protocol):
     """Makes the images of factor combinations when they are asked for, on the device of the values."""
 
@@ -44,7 +45,7 @@ class Dataset:
         source: Tensor | Renderer,
         *,
         name: str,
-        white: float = 255,
+        white: int | float = 255,
         space: FactorSpace | None = None,
         combinations: Int[Tensor, " n"] | None = None,
         label: str | None = None,

@@ -5,10 +5,10 @@ A draw is called with the dataset, the size of the batch, the generator of the d
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
@@ -18,6 +18,7 @@ from unbraid.types import Batch, PairBatch
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
 
 
+@runtime_checkable
 class Draw(Protocol):
     """Makes batches of one type; `check` says before training what the dataset lacks for it."""
 
@@ -66,10 +67,10 @@ class Pairs:
         if self.k < 0 or self.k > free or free == 0:
             raise ValueError(f"Pairs of {dataset.name} can change 1 to {free} factors; got k={self.k}.")
 
-    def _free(self, space: FactorSpace) -> tuple[bool, ...]:
-        """Which factors may change."""
+    def _free(self, space: FactorSpace) -> tuple[int, ...]:
+        """1 for each factor that may change, 0 for the others."""
         fixed = {space.column(name) for name in self.fixed}
-        return tuple(size > 1 and column not in fixed for column, size in enumerate(space.sizes))
+        return tuple(int(size > 1 and column not in fixed) for column, size in enumerate(space.sizes))
 
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> PairBatch:
         space = dataset.space
@@ -87,53 +88,58 @@ class Pairs:
         self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
     ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
         """How many factors each pair changes, and the second's values."""
-        k, partner = self._propose(space, values, generator)
+        k, changed = self._choose(space, len(values), generator)
         if space.support is None and space.weights is None:
-            return k, partner
+            return k, torch.where(changed, self._fresh(space, values, generator), values)
         # Not every combination occurs, or not equally often: draw many candidates a row and keep one with the
-        # chance that the distribution gives it. Rows without one that occurs are drawn again.
+        # chance that the distribution gives it. Rows without one that occurs choose other factors to change.
         rounds, candidates = 100, 32
-        wanting = torch.arange(len(values), device=values.device)
+        partner, wanting = values.clone(), torch.arange(len(values), device=values.device)
         for _ in range(rounds):
             repeated = values[wanting].repeat_interleave(candidates, 0)
-            number, proposal = self._propose(space, repeated, generator)
+            proposal = torch.where(
+                changed.repeat_interleave(candidates, 0), self._fresh(space, repeated, generator), repeated
+            )
             weight = space.weight(space.index(proposal)).view(len(wanting), candidates)
             u = torch.rand(weight.shape, generator=generator, device=values.device, dtype=torch.float64)
             best = (weight.log() - (-u.log()).log()).argmax(1)  # Gumbel: drawn in proportion to the weight
             place = torch.arange(len(wanting), device=values.device) * candidates + best
-            k[wanting], partner[wanting] = number[place], proposal[place]
+            partner[wanting] = proposal[place]
             wanting = wanting[~(weight > 0).any(1)]
             if len(wanting) == 0:
                 return k, partner
+            k[wanting], changed = self._choose(space, len(wanting), generator)
         raise ValueError(
             f"Some combinations have no partner that differs in {self.rule} {self.k or 'k'} factors within "
             "the dataset: allow more combinations, another k, or fewer fixed factors."
         )
 
-    def _propose(
-        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
-    ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
-        """Partners on the whole grid."""
-        size, device = len(values), values.device
+    def _choose(
+        self, space: FactorSpace, size: int, generator: Generator
+    ) -> tuple[Int[Tensor, " b"], Bool[Tensor, "b k"]]:
+        """How many factors change in each pair, and which."""
+        free = _on(generator.device, self._free(space)).bool()
         most = sum(self._free(space))
-        free, sizes = _on(device, self._free(space)), _on(device, space.sizes)
-
-        def uniform(*shape: int) -> Tensor:
-            return torch.rand(*shape, generator=generator, device=device)
-
-        k = 1 + (uniform(size) * max(most - 1, 1)).long()
+        k = 1 + (_uniform(generator, size) * max(most - 1, 1)).long()
         if self.k:
             k = torch.full_like(k, self.k)
         if self.rule == "disentanglement-lib":
-            k = torch.where(uniform(size) < 0.5, 1, k)
-        rank = uniform(size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)
-        changed = rank < k[:, None]
+            k = torch.where(_uniform(generator, size) < 0.5, 1, k)
+        rank = _uniform(generator, size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)
+        return k, rank < k[:, None]
+
+    def _fresh(
+        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
+    ) -> Int[Tensor, "b k"]:
+        """New values on the whole grid; under `exactly` none is the old one."""
+        sizes, u = _on(generator.device, space.sizes), _uniform(generator, *values.shape)
         if self.rule == "exactly":
-            shift = 1 + (uniform(size, len(free)) * (sizes - 1)).long()
-            fresh = (values + shift) % sizes
-        else:
-            fresh = (uniform(size, len(free)) * sizes).long()
-        return k, torch.where(changed, fresh, values)
+            return (values + 1 + (u * (sizes - 1)).long()) % sizes
+        return (u * sizes).long()
+
+
+def _uniform(generator: Generator, *shape: int) -> Float[Tensor, "..."]:
+    return torch.rand(*shape, generator=generator, device=generator.device)
 
 
 @lru_cache(maxsize=64)

@@ -34,6 +34,8 @@ class FactorSpace:
             )
         self.names, self.sizes = tuple(sizes), tuple(sizes.values())
         self.combinations = math.prod(self.sizes)
+        if weights is not None and not bool((weights > 0).any()):
+            raise ValueError("No combination of factors has a weight above 0: allow more of them.")
         if support is not None:
             support, order = support.sort()
             weights = None if weights is None else weights[order]

@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,20 +40,11 @@ def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Da
         raise FileNotFoundError(f"{path} is not a folder: give a folder of images.")
     files = image_files(path)
 
-    def read(file: Path) -> "np.ndarray | Exception":
-        from PIL import Image
-
-        try:
-            with Image.open(file) as image:
-                return _square(image, size)
-        except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-            return error
-
     kept, pictures = [], []
     with ThreadPoolExecutor() as pool, progress(f"reading {path.name}", len(files)) as advance:
-        for file, picture in zip(files, pool.map(read, files), strict=True):
+        for file, picture in zip(files, pool.map(partial(_read, size=size), files), strict=True):
             advance(1)
-            if isinstance(picture, np.ndarray):
+            if not isinstance(picture, str):
                 kept.append(file)
                 pictures.append(picture)
             elif not skip_broken:
@@ -82,40 +74,47 @@ def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Da
 def image_files(path: Path) -> list[Path]:
     """The image files in a folder and its subfolders, by name; hidden ones are left out."""
     files = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in IMAGES and file.is_file()]
-    return [file for file in files if not file.name.startswith(".")]
+    return [file for file in files if not any(part[0] == "." for part in file.relative_to(path).parts)]
 
 
 def read_image(path: Path, shape: tuple[int, int, int]) -> UInt8[Tensor, "c h w"]:
     """One image file, cropped and resized to the shape (channels, side, side)."""
-    from PIL import Image
-
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist: give an image file.")
-    try:
-        with Image.open(path) as image:
-            picture = _square(image, shape[1])
-            if len(picture) == 3 and shape[0] == 1:
-                picture = _square(image.convert("L"), shape[1])
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path} cannot be read as an image ({error}): mend it or choose another.") from None
+    picture = _read(path, shape[1], grey=shape[0] == 1)
+    if isinstance(picture, str):
+        raise ValueError(f"{path} cannot be read as an image ({picture}): mend it or choose another.")
     return torch.from_numpy(np.broadcast_to(picture, shape).copy())
 
 
-def _square(image: "Image", size: int) -> np.ndarray:
-    """The middle square of an image at the given size, as bytes (1 or 3, size, size)."""
+def _read(path: Path, size: int, *, grey: bool = False) -> np.ndarray | str:
+    """The middle square of an image as bytes (1 or 3, size, size), or why it cannot be read."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            return _square(image, size, grey=grey)
+    except UnidentifiedImageError:
+        return "its content is no image"
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+        return str(error)
+
+
+def _square(image: "Image", size: int, *, grey: bool) -> np.ndarray:
     from PIL import Image, ImageOps
 
-    image.draft("RGB", (size, size))  # lets a large JPEG be decoded at a fraction of its size
+    image.draft(None, (2 * size, 2 * size))  # lets a large JPEG be decoded at a fraction of its size
     image = ImageOps.exif_transpose(image)
+    grey = grey or image.mode in ("1", "L", "LA", "F") or image.mode.startswith("I")
     if image.mode.startswith("I") or image.mode == "F":  # deeper than a byte, which convert would clip
         deep = np.asarray(image, np.float64)
-        image = Image.fromarray((deep * (255 / max(deep.max(), 255))).clip(0, 255).astype(np.uint8))
+        image = Image.fromarray((deep / (257 if deep.max() > 255 else 1)).clip(0, 255).astype(np.uint8))
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "black"), image)
-    image = image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")
+    image = image.convert("L" if grey else "RGB")
     pixels = np.asarray(ImageOps.fit(image, (size, size), Image.Resampling.LANCZOS))
-    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    return pixels[None] if grey else pixels.transpose(2, 0, 1)
 
 
 def archive(path: Path | str) -> Dataset:
@@ -219,7 +218,7 @@ def _names(names: Sequence[str] | None, count: int, name: str) -> list[str]:
     return names
 
 
-def _observations(images: np.ndarray, name: str) -> tuple[Tensor, float]:
+def _observations(images: np.ndarray, name: str) -> tuple[Tensor, int]:
     """Images (n, c, h, w) or rows (n, f), and their value of white."""
     if images.ndim not in (2, 3, 4) or images.size == 0:
         raise ValueError(

@@ -6,15 +6,17 @@ compressed file; where there is no room for that, it is read into memory.
 """
 
 import hashlib
+import io
+import math
 import os
 import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,22 +54,21 @@ def map_npz(path: Path, member: str, shape: tuple[int, ...]) -> UInt8[Tensor, ".
     with readable(path), zipfile.ZipFile(path) as archive:
         info = archive.getinfo(f"{member}.npy")
         with archive.open(info) as stream:
-            found, found_type, start = _header(stream)
-    _expect(path, member, found, found_type, shape)
-    if np.prod(shape) < LARGE:
+            found, kind, start = _header(stream)
+    _expect(path, member, found, kind, shape)
+    if math.prod(shape) < LARGE:
         return torch.from_numpy(read_npz(path, member))
     if info.compress_type == zipfile.ZIP_STORED:
         with readable(path):
             start += _data_offset(path, info)
             return torch.from_numpy(np.memmap(path, np.uint8, mode="c", offset=start, shape=shape))
 
-    def write(out: IO[bytes], advance: Callable[[int], None]) -> None:
+    def chunks() -> Iterator[bytes]:
         with readable(path), zipfile.ZipFile(path) as archive, archive.open(info) as stream:
             while chunk := stream.read(CHUNK):
-                out.write(chunk)
-                advance(len(chunk))
+                yield chunk
 
-    kept = _kept(path, member, shape, write)
+    kept = _kept(path, member, shape, chunks())
     return torch.from_numpy(read_npz(path, member) if kept is None else kept)
 
 
@@ -86,22 +87,21 @@ def map_hdf5(path: Path, member: str, shape: tuple[int, ...]) -> UInt8[Tensor, "
 
     with readable(path), h5py.File(path) as file:
         stored: Any = file[member]
-        _expect(path, member, stored.shape, stored.dtype, shape)
-        if np.prod(shape) < LARGE:
-            return torch.from_numpy(stored[...])
+        found, kind = stored.shape, stored.dtype
+    _expect(path, member, found, kind, shape)
 
-        def write(out: IO[bytes], advance: Callable[[int], None]) -> None:
-            header = {"descr": "|u1", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(out, header)
-            rows = max(1, CHUNK // (stored.nbytes // len(stored)))
+    def chunks() -> Iterator[bytes]:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(header, {"descr": "|u1", "fortran_order": False, "shape": shape})
+        yield header.getvalue()
+        rows = max(1, CHUNK // math.prod(shape[1:]))
+        with readable(path), h5py.File(path) as file:
+            stored: Any = file[member]
             for start in range(0, len(stored), rows):
-                with readable(path):
-                    chunk = stored[start : start + rows]
-                out.write(chunk.tobytes())
-                advance(chunk.nbytes)
+                yield stored[start : start + rows].tobytes()
 
-        kept = _kept(path, member, shape, write)
-        return torch.from_numpy(stored[...] if kept is None else kept)
+    kept = None if math.prod(shape) < LARGE else _kept(path, member, shape, chunks())
+    return torch.from_numpy(read_hdf5(path, member) if kept is None else kept)
 
 
 def _expect(path: Path, member: str, found: tuple, found_type: np.dtype, shape: tuple[int, ...]) -> None:
@@ -112,7 +112,7 @@ def _expect(path: Path, member: str, found: tuple, found_type: np.dtype, shape: 
         )
 
 
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype, int]:
+def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype, int]:
     """Shape and type of the array in an npy stream, and where its bytes begin."""
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -130,36 +130,33 @@ def _data_offset(path: Path, info: zipfile.ZipInfo) -> int:
     return info.header_offset + 30 + int(name) + int(extra)
 
 
-def _kept(
-    path: Path,
-    member: str,
-    shape: tuple[int, ...],
-    write: Callable[[IO[bytes], Callable[[int], None]], None],
-) -> np.ndarray | None:
+def _kept(path: Path, member: str, shape: tuple[int, ...], chunks: Iterator[bytes]) -> np.ndarray | None:
     """The unpacked array, mapped from the cache folder; None where it cannot be kept there."""
     stat = path.stat()
     stamp = hashlib.sha256(f"{member} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()[:12]
     kept = cache_folder() / "unpacked" / f"{path.stem}-{stamp}.npy"
     if not kept.exists():
-        size = int(np.prod(shape))
-        partial: BinaryIO | Any = None
+        size = math.prod(shape)
+        partial: Path | None = None
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             if shutil.disk_usage(kept.parent).free < 1.1 * size:
                 return None
-            with (
-                tempfile.NamedTemporaryFile(dir=kept.parent, prefix=path.stem, delete=False) as partial,
-                progress(f"unpacking {path.name} once", size) as advance,
-            ):
-                write(partial, advance)
+            handle, name = tempfile.mkstemp(dir=kept.parent, prefix=f"{path.stem}-", suffix=".part")
+            partial = Path(name)
+            with open(handle, "wb") as out, progress(f"unpacking {path.name} once", size) as advance:
+                for chunk in chunks:
+                    out.write(chunk)
+                    advance(len(chunk))
             for older in kept.parent.glob(f"{path.stem}-*.npy"):
-                older.unlink()
-            os.replace(partial.name, kept)
+                if older != kept:
+                    older.unlink(missing_ok=True)
+            os.replace(partial, kept)
         except OSError:  # no room, or no right to write: memory will do
             return None
         finally:
             if partial is not None:
-                Path(partial.name).unlink(missing_ok=True)
+                partial.unlink(missing_ok=True)
     with readable(kept):
         mapped = np.load(kept, mmap_mode="c")
     _expect(kept, member, mapped.shape, mapped.dtype, shape)

@@ -13,7 +13,7 @@ from unbraid.types import Batch, Terms
 class AnnealedVAE(Autoencoder[Batch]):
     r"""VAE whose KL divergence is held at a capacity C that grows during training.
 
-    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + γ |KL(q(z|x) \| p(z)) - C|   \quad (Eq. 8, negated)
+    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + γ |KL(q(z|x) \| p(z)) - C| \quad \text{(Eq. 8, negated)}
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.

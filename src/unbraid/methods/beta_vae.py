@@ -12,7 +12,7 @@ from unbraid.types import Batch, Terms
 class BetaVAE(Autoencoder[Batch]):
     r"""VAE in which the KL divergence is weighted.
 
-    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + β KL(q(z|x) \| p(z))   \quad (Eq. 4, negated)
+    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + β KL(q(z|x) \| p(z)) \quad \text{(Eq. 4, negated)}
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.

@@ -21,7 +21,7 @@ class DIPVAEI(Autoencoder[Batch]):
 
     .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z))
               + λ_{od} \sum_{i ≠ j} C_{ij}^2 + λ_d \sum_i (C_{ii} - 1)^2,
-              \quad C = Cov_{p(x)}[μ(x)]   \quad (Eq. 6, negated)
+              \quad C = Cov_{p(x)}[μ(x)] \quad \text{(Eq. 6, negated)}
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.

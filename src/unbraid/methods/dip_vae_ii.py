@@ -21,7 +21,7 @@ class DIPVAEII(Autoencoder[Batch]):
 
     .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z))
               + λ_{od} \sum_{i ≠ j} C_{ij}^2 + λ_d \sum_i (C_{ii} - 1)^2,
-              \quad C = Cov_{p(x)}[μ(x)] + E_{p(x)}[Σ(x)]   \quad (Eq. 7, negated)
+              \quad C = Cov_{p(x)}[μ(x)] + E_{p(x)}[Σ(x)] \quad \text{(Eq. 7, negated)}
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.

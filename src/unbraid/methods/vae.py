@@ -10,7 +10,7 @@ from unbraid.types import Batch, Terms
 class VAE(Autoencoder[Batch]):
     r"""The variational autoencoder: a bound on the likelihood.
 
-    .. math:: L = KL(q(z|x) \| p(z)) - E_{q(z|x)}[\log p(x|z)]   \quad (Eq. 3, negated)
+    .. math:: L = KL(q(z|x) \| p(z)) - E_{q(z|x)}[\log p(x|z)] \quad \text{(Eq. 3, negated)}
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.

@@ -16,7 +16,9 @@ def covariance(codes: Codes) -> Float[Tensor, "d d"]:
     """Cov[codes] over the joined batch of all processes; biased: divided by n, not by n - 1."""
     everyone = gather(codes)
     centred = everyone - everyone.mean(0)
-    return (centred[:, :, None] * centred[:, None]).mean(0)  # not as a matrix product: autocast would round it
+    return (centred[:, :, None] * centred[:, None]).mean(
+        0
+    )  # not as a matrix product: autocast would round it
 
 
 def aggregate_covariance(q: Gaussian) -> Float[Tensor, "d d"]:

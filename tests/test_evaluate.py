@@ -1,0 +1,100 @@
+"""Encode once, score many, src/unbraid/evaluate.py."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import CODES, SHAPE, make
+from unbraid.data import Dataset, FactorSpace
+from unbraid.evaluate import Sample, available_metrics, evaluate
+from unbraid.methods import BetaVAE
+from unbraid.objectives import kl_to_standard_normal
+
+SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
+
+
+def dataset() -> Dataset:
+    images = torch.randint(0, 256, (60, *SHAPE), dtype=torch.uint8)
+    return Dataset(images, name="noise", space=SPACE, label="a", nuisances=("b",))
+
+
+def test_the_sample_is_encoded_once_for_all_metrics() -> None:
+    method, encodings = make(BetaVAE).float(), []
+    encode = method.encode
+    method.encode = lambda x, given=None: encodings.append(len(x)) or encode(x, given)  # type: ignore[method-assign]
+    evaluate(method, dataset(), ["mig", "modularity", "active_codes"], samples=300)
+    assert sum(encodings) == 300
+
+
+def test_kl_and_reconstruction_are_those_of_the_method() -> None:
+    method, data = make(BetaVAE).float(), dataset()
+    scores = {score["metric"]: score for score in evaluate(method, data, samples=200, seed=5)}
+    rows = data.draw(200, torch.Generator().manual_seed(5))
+    x = data.observe(rows)
+    with torch.no_grad():
+        q = method.posterior(x)
+        nll = method.likelihood.nll(method.decoder(q.mean), x)
+    assert_close(scores["kl"]["value"], float(kl_to_standard_normal(q)), rtol=1e-4, atol=1e-4)
+    assert_close(scores["reconstruction"]["value"], float(nll), rtol=1e-4, atol=1e-4)
+    assert scores["reconstruction"]["protocol"] == "bernoulli"
+    assert len(scores["kl"]["evidence"]["per_code"]) == CODES
+    assert scores["kl"]["n"] == 200 and scores["kl"]["seed"] == 5 and scores["kl"]["seconds"] >= 0
+
+
+def test_factors_that_take_one_value_are_left_out() -> None:
+    sample = Sample(make(BetaVAE).float(), dataset(), size=50, seed=0)
+    assert sample.factors.shape == (50, 3)
+    assert sample.labels.shape == (50,) and sample.nuisances.shape == (50, 1)
+
+
+def test_represent_encodes_the_combinations_it_is_given() -> None:
+    method, data = make(BetaVAE).float(), dataset()
+    sample = Sample(method, data, size=10, seed=0)
+    factors = np.array([[2, 3, 0, 4], [0, 0, 0, 0]])
+    with torch.no_grad():
+        expected = method.encode(data.observe(torch.tensor([59, 0])))
+    assert_close(sample.represent(factors), expected.numpy())
+
+
+class Own(NamedTuple):
+    score: float
+    spread: float
+    means: np.ndarray
+
+
+def own_metric(codes: np.ndarray, factors: np.ndarray, rng: np.random.Generator) -> Own:
+    """One's own metric, whose arguments are named like the arrays."""
+    return Own(float(len(codes)), float(rng.random()), codes.mean(0))
+
+
+def test_ones_own_metric_is_scored_like_the_others() -> None:
+    first, further = evaluate(make(BetaVAE).float(), dataset(), [own_metric], samples=30)
+    assert (first["metric"], first["value"], further["metric"]) == ("own_metric", 30.0, "own_metric.spread")
+    assert len(first["evidence"]["means"]) == CODES
+
+
+def test_a_metric_of_one_strand_carries_its_name() -> None:
+    scores = evaluate(make(BetaVAE).float(), dataset(), ["codes:active_codes"], samples=30)
+    assert scores[0]["metric"] == "codes:active_codes"
+
+
+def test_what_a_metric_lacks_is_said() -> None:
+    method = make(BetaVAE).float()
+    plain = Dataset(torch.zeros(60, *SHAPE), name="mine", white=1)
+    with pytest.raises(ValueError, match="mine has no known factors to compare codes with"):
+        evaluate(method, plain, ["mig"], samples=30)
+    with pytest.raises(ValueError, match="no metric 'mgi'; did you mean mig"):
+        evaluate(method, plain, ["mgi"], samples=30)
+    with pytest.raises(ValueError, match="beta-vae does not predict classes"):
+        evaluate(method, dataset(), ["group_accuracy"], samples=30)
+    with pytest.raises(ValueError, match="There is no strand 'salient'"):
+        evaluate(method, dataset(), ["salient:mig"], samples=30)
+
+
+def test_the_metrics_of_one_model_are_available_by_name() -> None:
+    names = set(available_metrics())
+    assert names >= {"reconstruction", "kl", "mig", "modularity", "explicitness", "mcc", "active_codes"}
+    assert not names & {"udr", "model_centrality", "discretize", "entropy", "bootstrap", "w2"}

@@ -1,0 +1,44 @@
+"""Schedules at their corners, src/unbraid/schedules.py."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from unbraid.schedules import Constant, Cosine, Drop, Linear, Schedule
+
+
+@pytest.mark.parametrize(
+    ("schedule", "values"),
+    [
+        (Constant(3.0), {0: 3.0, 10**6: 3.0}),
+        (Linear(0.0, 25.0, 100), {0: 0.0, 50: 12.5, 100: 25.0, 1000: 25.0}),
+        (Linear(2.0, 1.0, 4), {1: 1.75, 3: 1.25, 5: 1.0}),
+        (Cosine(1.0, 0.0, 100), {0: 1.0, 50: 0.5, 100: 0.0, 1000: 0.0}),
+        (Cosine(0.0, 3.0, 3), {1: 0.75, 2: 2.25}),  # cos 60° = ½
+        (Drop(1.0, 0.1, 50), {0: 1.0, 49: 1.0, 50: 0.1, 99: 0.1, 100: 0.01}),
+    ],
+)
+def test_values(schedule: Schedule, values: dict[int, float]) -> None:
+    for step, value in values.items():
+        assert_close(schedule(torch.tensor(step)).item(), value, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(3.0), Linear(0.0, 1.0, 2), Cosine(0.0, 1.0, 2), Drop(1.0, 0.5, 2)]
+)
+def test_values_are_tensors_of_one_float(schedule: Schedule) -> None:
+    value = schedule(torch.tensor(1))
+    assert value.shape == () and value.dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(0.1), Linear(0.0, 25.0, 7), Cosine(1.0, 1e-9, 3), Drop(1.0, 0.1, 5)]
+)
+def test_written_and_read(schedule: Schedule) -> None:
+    assert Schedule.parse(str(schedule)) == schedule
+
+
+@pytest.mark.parametrize("kind", [Linear, Cosine, Drop])
+def test_at_least_one_step(kind: type[Schedule]) -> None:
+    with pytest.raises(ValueError, match="at least 1 step; got 0"):
+        kind(0.0, 1.0, 0)  # type: ignore[call-arg]

@@ -1,0 +1,248 @@
+"""The training loop, src/unbraid/train.py."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import make
+from unbraid.data import Dataset, FactorSpace, Pairs
+from unbraid.methods import AdaGVAE, BetaVAE, FactorVAE
+from unbraid.methods.base import Method
+from unbraid.optimisers import SGD, Adam
+from unbraid.runs import Run, read_tensors
+from unbraid.schedules import Constant
+from unbraid.train import Training, train
+
+SPACE = FactorSpace({"a": 3, "b": 4, "c": 5})
+
+
+def dataset() -> Dataset:
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randint(0, 256, (60, 1, 3, 3), generator=generator, dtype=torch.uint8)
+    return Dataset(images, name="noise", space=SPACE)
+
+
+def tiny(cls: type[Method] = BetaVAE, **settings: Any) -> Method:
+    return make(cls, **settings).float()
+
+
+def fit(method: Method, out: Path, **how: Any) -> Run:
+    options = {"steps": 12, "batch": 8, "seed": 0, "device": "cpu", "quiet": True} | how
+    return train(method, dataset(), out=out, **options)
+
+
+@pytest.mark.parametrize("cls", [BetaVAE, FactorVAE, AdaGVAE])
+def test_a_run_is_whole_and_its_loss_falls(cls: type[Method], tmp_path: Path) -> None:
+    method = tiny(cls)
+    run = fit(method, tmp_path / "run", steps=200, log_every=20, optimiser=Adam(1e-2))
+    assert run.finished and not method.training
+    assert_close(run.weights(), dict(method.state_dict()), atol=0, rtol=0)
+    losses = [line["loss"] for line in run.history()]
+    assert len(losses) == 10 and losses[-1] < losses[0]
+    assert [line["step"] for line in run.history()] == list(range(20, 201, 20))
+    assert int(method.step) == 200
+    assert (run.folder / "versions.json").exists()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    weights = [
+        fit(tiny(), tmp_path / str(place), seed=seed).weights() for place, seed in enumerate((0, 0, 1))
+    ]
+    assert_close(weights[0], weights[1], atol=0, rtol=0)
+    assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
+
+
+@pytest.mark.parametrize("cls", [BetaVAE, FactorVAE, AdaGVAE])
+def test_more_steps_later_equal_all_steps_at_once(cls: type[Method], tmp_path: Path) -> None:
+    """The checkpoint holds everything: weights, optimisers, both generators, the step."""
+    whole = fit(tiny(cls), tmp_path / "whole", steps=12)
+    fit(tiny(cls), tmp_path / "parts", steps=5)
+    parts = fit(
+        tiny(cls, seed=9), tmp_path / "parts", steps=12, resume=True
+    )  # other weights: all are read back
+    assert (whole.folder / "model.safetensors").read_bytes() == (
+        parts.folder / "model.safetensors"
+    ).read_bytes()
+    same = ("step", "loss", "nll", "kl")
+    assert [line[key] for line in whole.history() for key in same][-4:] == [
+        parts.history()[-1][key] for key in same
+    ]
+
+
+def test_a_finished_run_resumed_is_only_read(tmp_path: Path) -> None:
+    run = fit(tiny(), tmp_path / "run")
+    before = (run.folder / "model.safetensors").stat().st_mtime_ns
+    method = tiny(seed=9)
+    fit(method, tmp_path / "run", resume=True)
+    assert (run.folder / "model.safetensors").stat().st_mtime_ns == before
+    assert_close(run.weights(), dict(method.state_dict()), atol=0, rtol=0)
+
+
+def test_resume_without_a_checkpoint_starts_anew(tmp_path: Path) -> None:
+    fresh = fit(tiny(), tmp_path / "fresh", resume=True)
+    assert_close(fresh.weights(), fit(tiny(), tmp_path / "other").weights(), atol=0, rtol=0)
+
+
+def test_going_on_from_another_run_begins_with_its_weights(tmp_path: Path) -> None:
+    first = fit(tiny(), tmp_path / "first")
+    second = fit(tiny(seed=9), tmp_path / "second", start_from=first.folder, optimiser=SGD(0.0))
+    trained = {name: value for name, value in second.weights().items() if name != "step"}
+    assert_close(trained, {name: first.weights()[name] for name in trained}, atol=0, rtol=0)
+    assert second.settings["start_from"] == first.identity
+    assert int(second.weights()["step"]) == 12  # schedules begin again
+
+
+def test_a_loss_that_is_not_a_number_stops_training(tmp_path: Path) -> None:
+    with pytest.raises(FloatingPointError, match=r"stopped at step \d+: loss.* of model"):
+        fit(tiny(), tmp_path / "run", steps=200, optimiser=SGD(1e12), log_every=1)
+    assert not Run(tmp_path / "run").finished
+
+
+def test_bad_weights_are_never_checkpointed(tmp_path: Path) -> None:
+    with pytest.raises(FloatingPointError, match="last good checkpoint is in"):
+        fit(tiny(), tmp_path / "run", steps=200, optimiser=SGD(1e6), checkpoint_seconds=0.0)
+    state = read_tensors(tmp_path / "run" / "checkpoint.safetensors")
+    assert all(bool(torch.isfinite(tensor).all()) for name, tensor in state.items() if name != "best")
+
+
+def test_patience_stops_when_nothing_gets_better(tmp_path: Path) -> None:
+    run = fit(
+        tiny(), tmp_path / "run", steps=400, validation=0.2, validate_every=5, patience=3, optimiser=SGD(0.0)
+    )
+    values = [line["validation"] for line in run.history() if "validation" in line]
+    assert len(values) == 4 and len(set(values)) == 1  # the first is the best, then three are no better
+    assert run.finished and run.history()[-1]["step"] == 20
+
+
+def test_the_best_weights_are_those_with_the_least_validation_loss(tmp_path: Path) -> None:
+    uphill = Constant(-1.0)  # so that the first measurement is the best
+    rising = {"validation": 0.2, "validate_every": 5, "optimiser": SGD(1e-4), "rate": uphill}
+    run = fit(tiny(), tmp_path / "run", steps=20, **rising)
+    values = [line["validation"] for line in run.history() if "validation" in line]
+    assert values == sorted(values)
+    short = fit(tiny(), tmp_path / "short", steps=5, **rising)
+    assert_close(run.weights("best"), short.weights(), atol=0, rtol=0)
+
+
+def test_validation_changes_nothing_but_the_held_out_data(tmp_path: Path) -> None:
+    often = fit(tiny(), tmp_path / "often", validation=0.2, validate_every=1)
+    seldom = fit(tiny(), tmp_path / "seldom", validation=0.2, validate_every=12)
+    assert_close(often.weights(), seldom.weights(), atol=0, rtol=0)
+
+
+def test_epochs_become_steps(tmp_path: Path) -> None:
+    assert fit(tiny(), tmp_path / "run", steps=0, epochs=2.0).steps == 15  # 2 · 60 / 8
+
+
+def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Path) -> None:
+    plain = Dataset(torch.zeros(60, 1, 3, 3), name="mine", white=1)
+    with pytest.raises(ValueError, match=r"learns from pairs .* mine has no known factors"):
+        train(tiny(AdaGVAE), plain, out=tmp_path / "run", steps=3, quiet=True)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
+        fit(tiny(AdaGVAE), tmp_path / "run", draw=Pairs(k=4))
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({}, "Give steps or epochs"),
+        ({"steps": 1, "epochs": 1.0}, "Give steps or epochs"),
+        ({"steps": 1, "batch": 1}, "at least 2 observations"),
+        ({"steps": 1, "validation": 1.0}, "validation fraction"),
+        ({"steps": 1, "patience": 3}, "needs a validation fraction"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Training(**settings)
+
+
+def test_an_estimate_is_shown_before_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = fit(tiny(), tmp_path / "quiet")
+    told = fit(tiny(), tmp_path / "told", quiet=False)
+    assert "MiB of memory and" in capsys.readouterr().err
+    assert_close(quiet.weights(), told.weights(), atol=0, rtol=0)  # and it changes nothing
+
+
+COMMAND = (
+    *(
+        "train",
+        "beta-vae",
+        "--data",
+        "sprites",
+        "--size",
+        "32",
+        "--steps",
+        "40",
+        "--batch",
+        "8",
+        "--seed",
+        "0",
+    ),
+    *("--codes", "4", "--device", "cpu", "--checkpoint-seconds", "0", "--quiet"),
+)
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+SLOW_DISK = """
+import os, sys, time
+real = os.fsync
+os.fsync = lambda file: (time.sleep(0.5), real(file))
+from unbraid.cli import main
+main()
+"""
+
+
+def start(*words: str, slow_disk: bool = False) -> subprocess.Popen:
+    program = ["-c", SLOW_DISK] if slow_disk else ["-m", "unbraid"]
+    return subprocess.Popen([sys.executable, *program, *COMMAND, *words], env=ENVIRONMENT)
+
+
+def wait_for(path: Path, process: subprocess.Popen, seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not path.exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.005)
+    assert path.exists(), f"{path.name} did not appear"
+
+
+def test_killed_at_any_moment_and_resumed_the_weights_are_the_same(tmp_path: Path) -> None:
+    whole = start("--out", str(tmp_path / "whole"))
+    moments = random.Random(int(os.environ.get("UNBRAID_KILL_SEED", "0")))
+    checkpoint = tmp_path / "killed" / "checkpoint.safetensors"
+    for _ in range(3):
+        killed = start("--out", str(tmp_path / "killed"), "--resume")
+        wait_for(checkpoint, killed)
+        time.sleep(moments.uniform(0.0, 0.5))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    writing = start("--out", str(tmp_path / "killed"), "--resume", slow_disk=True)
+    if not (tmp_path / "killed" / "model.safetensors").exists():
+        wait_for(checkpoint.with_name(".checkpoint.safetensors.part"), writing)
+    writing.send_signal(signal.SIGKILL)
+    writing.wait()
+    assert start("--out", str(tmp_path / "killed"), "--resume").wait() == 0
+    assert whole.wait() == 0
+    expected = (tmp_path / "whole" / "model.safetensors").read_bytes()
+    assert (tmp_path / "killed" / "model.safetensors").read_bytes() == expected
+
+
+def test_asked_to_stop_it_finishes_the_step_and_says_how_to_go_on(tmp_path: Path) -> None:
+    words = [word if word != "40" else "100000" for word in COMMAND]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unbraid", *words, "--out", str(tmp_path / "run")],
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(tmp_path / "run" / "checkpoint.safetensors", process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "go on with --resume" in said and "Traceback" not in said
