@@ -25,7 +25,7 @@ def test_the_demo_trains_scores_and_shows_two_methods(
     told = capsys.readouterr().err
     assert "beta-vae: training" in told and "ada-gvae: training" in told and str(page) in told
     text = page.read_text()
-    assert "Ada-GVAE" in text and "The same on your own data" in text and "http" not in text
+    assert "Ada-GVAE" in text and "The same on your own data" in text and "://" not in text
 
     trained = [(run.folder / "model.safetensors").stat().st_mtime_ns for run in runs]
     page.unlink()

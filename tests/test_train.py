@@ -246,3 +246,22 @@ def test_asked_to_stop_it_finishes_the_step_and_says_how_to_go_on(tmp_path: Path
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130 and "go on with --resume" in said and "Traceback" not in said
+
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    """Two players, a loss that couples the batch, through Lightning Fabric: the weights agree to rounding."""
+    words = ["train", "factor-vae", *COMMAND[2:], "--log-every", "1"]
+    words[words.index("--steps") + 1] = "4"
+    for devices in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-m", "unbraid", *words, "--devices", devices, "--out", str(tmp_path / devices)],
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+    one, two = Run(tmp_path / "1"), Run(tmp_path / "2")
+    assert_close(two.weights(), one.weights(), atol=1e-5, rtol=1e-4)
+    terms = ("loss", "nll", "kl", "tc", "critic.loss")
+    for first, second in zip(one.history(), two.history(), strict=True):
+        assert [second[term] for term in terms] == pytest.approx([first[term] for term in terms], rel=1e-4)

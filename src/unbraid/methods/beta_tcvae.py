@@ -12,16 +12,16 @@ from unbraid.types import Batch, Terms
 class BetaTCVAE(Autoencoder[Batch]):
     r"""VAE in which only the total correlation is weighted.
 
-       .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z)) + (β - 1) TC(z)
-    \quad \text{(Eq. 4 with α = γ = 1, negated)}
+    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z)) + (β - 1) TC(z)
+              \quad \text{(Eq. 4 with α = γ = 1, negated)}
 
-       Args:
-           encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-           decoder: Codes to the parameters of p(x|z).
-           n: The number of images in the dataset.
-           beta: The weight of the total correlation; 1 is the VAE.
-           sampling: How the total correlation is estimated from a batch: weighted or stratified.
-           likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+    Args:
+        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
+        decoder: Codes to the parameters of p(x|z).
+        n: The number of images in the dataset.
+        beta: The weight of the total correlation; 1 is the VAE.
+        sampling: How the total correlation is estimated from a batch: weighted or stratified.
+        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
     def __init__(

@@ -20,18 +20,18 @@ from unbraid.types import Batch, Terms
 class FactorVAE(Autoencoder[Batch]):
     r"""VAE with a weighted total correlation, which a critic D estimates by telling codes from shuffled codes.
 
-       .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z)) + γ E_{q(z)}[\log (D(z) / (1 - D(z)))]
-    \quad \text{(Eqs. 2 and 3, negated)}
+    .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z)) + γ E_{q(z)}[\log (D(z) / (1 - D(z)))]
+              \quad \text{(Eqs. 2 and 3, negated)}
 
-       The critic learns from two batches (Algorithm 2): codes of the first as they are, codes of the second with
-       each dimension shuffled over the batch.
+    The critic learns from two batches (Algorithm 2): codes of the first as they are, codes of the second with
+    each dimension shuffled over the batch.
 
-       Args:
-           encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-           decoder: Codes to the parameters of p(x|z).
-           critic: Codes to two logits, the first for codes as they are, the second for shuffled ones.
-           gamma: The weight of the total correlation; 0 is the VAE.
-           likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+    Args:
+        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
+        decoder: Codes to the parameters of p(x|z).
+        critic: Codes to two logits, the first for codes as they are, the second for shuffled ones.
+        gamma: The weight of the total correlation; 0 is the VAE.
+        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
     def __init__(

@@ -1,0 +1,65 @@
+"""Limits and a slow rewriting of Ada-GVAE, src/unbraid/methods/ada_gvae.py."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.tiny import CODES, batch_for, images, loss, make
+from unbraid.methods.ada_gvae import AdaGVAE
+from unbraid.methods.beta_vae import BetaVAE
+from unbraid.types import Batch, PairBatch
+
+
+def test_raising_beta_by_one_adds_one_divergence() -> None:
+    batch = batch_for(AdaGVAE)
+    low, high = (loss(make(AdaGVAE, beta=beta), batch) for beta in (4.0, 5.0))
+    assert_close(high.total - low.total, low.parts["kl"])
+
+
+def test_an_image_with_itself_is_the_beta_vae() -> None:
+    """Averages of equal posteriors change nothing; the noise of both halves is that of one joined batch."""
+    x, k = images(), torch.ones(8, dtype=torch.long)
+    pair = loss(make(AdaGVAE, beta=3.0), PairBatch(x, x, k))
+    alone = loss(make(BetaVAE, beta=3.0), Batch(torch.cat([x, x])))
+    assert_close(pair.total, alone.total)
+
+
+def test_how_many_factors_changed_is_not_used() -> None:
+    method, batch = make(AdaGVAE), batch_for(AdaGVAE)
+    other = batch._replace(k=batch.k + 3, labels=batch.k, factors=batch.k[:, None])
+    assert_close(loss(method, other).total, loss(method, batch).total)
+
+
+def test_slow_rewriting() -> None:
+    method, batch = make(AdaGVAE, beta=2.0), batch_for(AdaGVAE)
+    torch.manual_seed(2)
+    noise = torch.randn(2, 8, CODES, dtype=torch.float64)
+    total = 0.0
+    for row in range(8):
+        x = [batch.x1[row], batch.x2[row]]
+        posteriors = [method.posterior(image[None]) for image in x]
+        mu = [q.mean[0].tolist() for q in posteriors]
+        var = [q.logvar[0].exp().tolist() for q in posteriors]
+        delta = [
+            (
+                var[0][j] / var[1][j]
+                + (mu[0][j] - mu[1][j]) ** 2 / var[1][j]
+                - 1
+                + math.log(var[1][j] / var[0][j])
+            )
+            / 2
+            for j in range(CODES)
+        ]
+        for j in range(CODES):
+            if delta[j] < (max(delta) + min(delta)) / 2:
+                mu[0][j] = mu[1][j] = (mu[0][j] + mu[1][j]) / 2
+                var[0][j] = var[1][j] = (var[0][j] + var[1][j]) / 2
+        for i in range(2):
+            z = [mu[i][j] + math.sqrt(var[i][j]) * noise[i, row, j].item() for j in range(CODES)]
+            logits = method.decoder(torch.tensor([z], dtype=torch.float64))[0]
+            nll = F.binary_cross_entropy_with_logits(logits, x[i], reduction="sum").item()
+            kl = sum((mu[i][j] ** 2 + var[i][j] - math.log(var[i][j]) - 1) / 2 for j in range(CODES))
+            total += (nll + 2.0 * kl) / 2 / 8
+    assert_close(loss(method, batch).total.item(), total)

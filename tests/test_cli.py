@@ -1,0 +1,298 @@
+"""The command line end to end, src/unbraid/cli.py."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.commandline import CommandLine
+from unbraid.runs import Run
+
+SPRITES = ("--data", "sprites", "--size", 32, "--codes", 3, "--steps", 2, "--batch", 4, "--device", "cpu")
+
+
+@pytest.fixture
+def trained(unbraid: CommandLine, tmp_path: Path) -> Path:
+    answer = unbraid("train", "beta-vae", *SPRITES, "--out", tmp_path / "run", "--quiet")
+    assert answer.code == 0, answer
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for name, shade in (("a.png", 40), ("b.png", 200)):
+        Image.fromarray(np.full((50, 40, 3), shade, np.uint8)).save(folder / name)
+    return folder
+
+
+def test_help_answers_at_once() -> None:
+    """The best of three, so that a busy machine does not decide; the limit is half a second."""
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "unbraid", "--help"], capture_output=True, text=True, check=True
+        )
+        times.append(time.perf_counter() - began)
+        assert "train" in done.stdout and "evaluate" in done.stdout
+    assert min(times) < 0.5
+    modules = subprocess.run(
+        [sys.executable, "-c", "import sys, unbraid.cli; print('torch' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert modules.stdout.strip() == "False"
+
+
+def test_list_names_everything(unbraid: CommandLine) -> None:
+    found = unbraid("list", "--json").json
+    assert set(found) == {"methods", "datasets", "metrics", "recipes"}
+    assert {"beta-vae", "annealed-vae", "factor-vae", "dip-vae-i", "dip-vae-ii"} <= set(found["methods"])
+    assert {"beta-tcvae", "ada-gvae", "ada-ml-vae"} <= set(found["methods"])
+    assert {"sprites", "dsprites", "rooms", "shapes3d", "mpi3d"} <= set(found["datasets"])
+    assert "vae-family/sweep" in found["recipes"]
+    assert all(summary for kind in found.values() for summary in kind.values())
+    assert list(unbraid("list", "recipes", "--json").json) == ["recipes"]
+    assert "  beta-vae" in unbraid("list", "methods").out
+    assert "no list 'method'; did you mean methods" in unbraid("list", "method").sentence
+
+
+def test_a_methods_help_lists_its_own_options(unbraid: CommandLine) -> None:
+    answer = unbraid("train", "ada-gvae", "--data", "sprites", "--help")
+    assert answer.code == 0
+    for option in ("--beta", "--rule", "--fixed", "--antialias", "--steps", "--architecture", "--resume"):
+        assert option in answer.out
+    assert "--antialias" not in unbraid("train", "ada-gvae", "--help").out  # no dataset, no options of one
+
+
+def test_train_writes_a_run_and_evaluate_scores_it(unbraid: CommandLine, trained: Path) -> None:
+    assert Run(trained).finished
+    scores = unbraid(
+        "evaluate", trained, "--metrics", "reconstruction,kl,mig", "--samples", 60, "--json"
+    ).json
+    assert [score["metric"] for score in scores][:2] == ["reconstruction", "kl"]
+    assert {score["metric"] for score in Run(trained).scores()} >= {"reconstruction", "kl", "mig"}
+    shown = unbraid("evaluate", trained, "--metrics", "kl", "--samples", 60)
+    assert shown.out.startswith("kl ") and "(n=60" in shown.out
+
+
+def test_train_prints_json_alone_when_asked(unbraid: CommandLine, tmp_path: Path) -> None:
+    answer = unbraid("train", "vae", *SPRITES, "--out", tmp_path / "run", "--json")
+    assert answer.json["step"] == 2 and answer.json["method"] == "vae" and answer.err == ""
+
+
+def test_options_reach_the_run(unbraid: CommandLine, tmp_path: Path) -> None:
+    words = ("--capacity", "linear:0:5:10", "--optimiser", "adam:0.01", "--no-antialias", "--clip", 1.5)
+    assert unbraid("train", "annealed-vae", *SPRITES, *words, "--out", tmp_path / "run").code == 0
+    settings = Run(tmp_path / "run").settings
+    assert settings["method"]["arguments"]["capacity"] == {"plain": "linear:0.0:5.0:10"}
+    assert settings["training"]["optimiser"]["plain"].startswith("adam:0.01")
+    assert settings["training"]["clip"] == 1.5
+    assert settings["data"]["origin"]["options"] == {"size": 32, "antialias": False}
+
+
+def test_encode_writes_the_codes_of_ones_own_images(
+    unbraid: CommandLine, trained: Path, pictures: Path, tmp_path: Path
+) -> None:
+    summary = unbraid("encode", trained, pictures, "--out", tmp_path / "codes.npz", "--json").json
+    assert summary["observations"] == 2 and summary["codes"] == 3
+    with np.load(tmp_path / "codes.npz", allow_pickle=False) as codes:
+        assert codes["codes"].shape == (2, 3) and list(codes["names"]) == ["a.png", "b.png"]
+        assert list(codes["strand_codes"]) == [0, 1, 2]
+    np.savez(tmp_path / "mine.npz", images=np.zeros((5, 32, 32), np.uint8))
+    assert (
+        "5 observations" in unbraid("encode", trained, tmp_path / "mine.npz", "--out", tmp_path / "c.npz").out
+    )
+
+
+def test_edit_writes_a_sheet(unbraid: CommandLine, trained: Path, pictures: Path, tmp_path: Path) -> None:
+    both = (pictures / "a.png", pictures / "b.png")
+    edits = (
+        "--swap",
+        "codes",
+        "--swap",
+        1,
+        "--set",
+        "2=1.5",
+        "--set",
+        "codes=0,1,2",
+        "--zero",
+        0,
+        "--sweep",
+        1,
+    )
+    answer = unbraid("edit", trained, *both, *edits, "--out", tmp_path / "sheet.png", "--json")
+    assert answer.json["rows"][:4] == ["images", "reconstructed", "swap codes", "swap 1"]
+    with Image.open(tmp_path / "sheet.png") as sheet:
+        assert min(sheet.size) > 64
+
+
+def test_report_writes_a_page(unbraid: CommandLine, trained: Path) -> None:
+    assert unbraid("report", trained).code == 0
+    assert (trained / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
+
+
+def test_data_check_says_that_rendered_data_needs_nothing(unbraid: CommandLine, tmp_path: Path) -> None:
+    assert "nothing is needed" in unbraid("data", "check", "sprites").out
+    assert unbraid("data", "get", "rooms", "--json").json == {"name": "rooms", "path": None}
+    assert "dsprites" in unbraid("data", "check", "dsprites", "--root", tmp_path).sentence
+
+
+def test_a_study_prints_its_table(unbraid: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    options = '{"size": 32, "codes": 3, "steps": 2, "batch": 4, "seed": seed}'
+    path.write_text(
+        "from unbraid import Plan\n"
+        f'runs = [Plan("vae", "sprites", {options}, scoring={{"samples": 20}}) for seed in (0, 1)]\n'
+    )
+    rows = unbraid("study", path, "--out", tmp_path / "study", "--json").json
+    kl = next(row for row in rows if row["metric"] == "kl")
+    assert set(kl) == {"method", "data", "settings", "metric", "protocol", "mean", "std", "n", "published"}
+    assert kl["n"] == 2 and kl["method"] == "vae"
+    path.write_text(path.read_text().replace('"codes": 3', '"codes": 3, "likelihood": None'))
+    failed = unbraid("study", path, "--out", tmp_path / "study2", "--json")
+    assert failed.code == 1 and "2 of 2 runs failed" in failed.err
+
+
+class TestBadInput:
+    """One clear sentence, exit code 2, and nothing lost."""
+
+    def test_an_unknown_method(self, unbraid: CommandLine) -> None:
+        assert (
+            "no method 'beta-vea'; did you mean beta-vae"
+            in unbraid("train", "beta-vea", "--data", "x").sentence
+        )
+
+    def test_an_unknown_dataset(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        answer = unbraid("train", "vae", "--data", "spritez", "--steps", 1, "--out", tmp_path / "run")
+        assert "spritez" in answer.sentence and "sprites" in answer.sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_a_negative_weight(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        answer = unbraid("train", "beta-vae", *SPRITES, "--beta", -1, "--out", tmp_path / "run")
+        assert "beta must be" in answer.sentence and "-1" in answer.sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_a_number_that_is_none(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        answer = unbraid("train", "beta-vae", *SPRITES, "--beta", "four", "--out", tmp_path / "run")
+        assert "--beta: 'four' is not a number" in answer.sentence
+
+    def test_a_missing_data_file(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        words = ("--data", "dsprites", "--root", tmp_path, "--steps", 1, "--out", tmp_path / "run")
+        assert str(tmp_path) in unbraid("train", "vae", *words).sentence
+        assert "does not exist" in unbraid("train", "vae", "--data", tmp_path / "no.npz", *words[4:]).sentence
+
+    def test_a_truncated_data_file(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        np.savez(tmp_path / "mine.npz", images=np.zeros((100, 32, 32), np.uint8))
+        whole = (tmp_path / "mine.npz").read_bytes()
+        (tmp_path / "mine.npz").write_bytes(whole[: len(whole) // 2])
+        words = ("--data", tmp_path / "mine.npz", "--steps", 1, "--out", tmp_path / "run")
+        assert "mine.npz" in unbraid("train", "vae", *words).sentence
+
+    @pytest.mark.parametrize(
+        ("images", "sentence"),
+        [
+            (np.zeros((10, 32), object), "mine.npz"),
+            (np.zeros(10), "mine needs images"),
+            (np.zeros((10, 1, 2, 3, 4)), "mine needs images"),
+            (np.full((10, 32, 32), np.nan), "not finite (NaN or ∞), the first in row 0"),
+        ],
+        ids=["objects", "one dimension", "five dimensions", "NaN pixels"],
+    )
+    def test_arrays_that_are_no_images(
+        self, unbraid: CommandLine, tmp_path: Path, images: np.ndarray, sentence: str
+    ) -> None:
+        np.savez(tmp_path / "mine.npz", images=images)
+        words = ("--data", tmp_path / "mine.npz", "--steps", 1, "--out", tmp_path / "run")
+        assert sentence in unbraid("train", "vae", *words).sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_a_size_no_network_takes(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        np.savez(tmp_path / "mine.npz", images=np.zeros((10, 37, 37), np.uint8))
+        words = ("--data", tmp_path / "mine.npz", "--steps", 1, "--out", tmp_path / "run")
+        assert "37" in unbraid("train", "vae", *words).sentence
+
+    def test_a_folder_with_a_broken_image(self, unbraid: CommandLine, pictures: Path, tmp_path: Path) -> None:
+        (pictures / "broken.png").write_bytes(b"not a picture")
+        words = ("--data", pictures, "--size", 32, "--steps", 1, "--batch", 2, "--out", tmp_path / "run")
+        assert "broken.png" in unbraid("train", "vae", *words).sentence
+        assert unbraid("train", "vae", *words, "--skip-broken").code == 0
+
+    def test_pairs_on_data_without_factors(
+        self, unbraid: CommandLine, pictures: Path, tmp_path: Path
+    ) -> None:
+        words = ("--data", pictures, "--size", 32, "--steps", 1, "--out", tmp_path / "run")
+        assert "no known factors" in unbraid("train", "ada-gvae", *words).sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_a_folder_that_holds_another_run(self, unbraid: CommandLine, trained: Path) -> None:
+        before = (trained / "model.safetensors").read_bytes()
+        assert (
+            "already holds a finished run"
+            in unbraid("train", "beta-vae", *SPRITES, "--out", trained).sentence
+        )
+        other = unbraid("train", "beta-vae", *SPRITES, "--beta", 9, "--out", trained, "--resume")
+        assert "differs in method.arguments.beta" in other.sentence
+        assert (trained / "model.safetensors").read_bytes() == before
+
+    def test_a_full_disk_while_checkpointing(
+        self, unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        words = ("train", "beta-vae", *SPRITES, "--out", tmp_path / "run", "--quiet")
+        real = os.fsync
+        writes = []
+
+        def full(file: int) -> None:
+            writes.append(file)
+            if len(writes) == 6:  # within the second checkpoint
+                raise OSError(28, "No space left on device")
+            real(file)
+
+        monkeypatch.setattr(os, "fsync", full)
+        sentence = unbraid(*words, "--checkpoint-seconds", 0).sentence
+        assert "No space left on device" in sentence and "--resume" in sentence
+        assert (tmp_path / "run" / "checkpoint.safetensors").exists()
+        monkeypatch.setattr(os, "fsync", real)
+        assert unbraid(*words, "--resume").code == 0
+
+    def test_a_folder_that_is_no_run(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        for command in (["evaluate"], ["report"]):
+            assert "is not a run folder" in unbraid(*command, tmp_path).sentence
+
+    def test_an_unknown_metric(self, unbraid: CommandLine, trained: Path) -> None:
+        assert (
+            "no metric 'mgi'; did you mean mig" in unbraid("evaluate", trained, "--metrics", "mgi").sentence
+        )
+
+    def test_edits_that_cannot_be(
+        self, unbraid: CommandLine, trained: Path, pictures: Path, tmp_path: Path
+    ) -> None:
+        one, out = pictures / "a.png", ("--out", tmp_path / "sheet.png")
+        assert "Nothing to edit" in unbraid("edit", trained, one, *out).sentence
+        assert "between two images" in unbraid("edit", trained, one, "--swap", 0, *out).sentence
+        assert "no strand 'salient'" in unbraid("edit", trained, one, "--zero", "salient", *out).sentence
+        assert "its 3 values" in unbraid("edit", trained, one, "--set", "codes=1,2", *out).sentence
+        assert "does not exist" in unbraid("edit", trained, tmp_path / "c.png", "--zero", 0, *out).sentence
+
+    def test_an_unfinished_run(self, unbraid: CommandLine, trained: Path) -> None:
+        (trained / "model.safetensors").unlink()
+        assert "unfinished" in unbraid("evaluate", trained).sentence
+
+    def test_damaged_weights(self, unbraid: CommandLine, trained: Path) -> None:
+        (trained / "model.safetensors").write_bytes(b"junk")
+        assert "not a whole safetensors file" in unbraid("evaluate", trained).sentence
+
+    def test_a_damaged_setting(self, unbraid: CommandLine, trained: Path) -> None:
+        settings = json.loads((trained / "run.json").read_text())
+        settings["method"]["arguments"]["encoder"]["network"] = "os.system"
+        (trained / "run.json").write_text(json.dumps(settings))
+        assert "os.system" in unbraid("evaluate", trained).sentence

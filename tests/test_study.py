@@ -1,0 +1,125 @@
+"""Many runs, one table, src/unbraid/study.py."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from unbraid.plan import Plan, replace
+from unbraid.runs import Run
+from unbraid.study import Recipe, aggregate, markdown, read_recipe, recipe_names, study
+
+BASE = Plan(
+    "beta-vae",
+    "sprites",
+    {"size": 32, "codes": 3, "steps": 2, "batch": 4},
+    metrics=("reconstruction", "kl"),
+    scoring={"samples": 20},
+)
+PLANS = tuple(replace(BASE, beta=beta, seed=seed) for beta in (1.0, 4.0) for seed in (0, 1))
+
+
+def recipe(*plans: Plan) -> Recipe:
+    return Recipe("own", "", plans or PLANS, {("beta-vae", "kl"): 12.5})
+
+
+def test_a_study_gives_one_row_a_score_and_means_over_seeds(tmp_path: Path) -> None:
+    result = study(recipe(), tmp_path, device="cpu", quiet=True)
+    assert result.failures == []
+    with open(tmp_path / "results.csv") as file:
+        records = list(csv.DictReader(file))
+    kl = [record for record in records if record["metric"] == "kl"]
+    assert len(kl) == 4 and {record["seed"] for record in kl} == {"0", "1"}
+    rows = [row for row in result.rows if row.metric == "kl"]
+    assert [row.settings for row in rows] == [{"beta": 1.0}, {"beta": 4.0}]
+    values = [float(record["value"]) for record in kl if '"beta": 1.0' in record["settings"]]
+    assert rows[0].mean == pytest.approx(sum(values) / 2)
+    assert rows[0].std == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+    assert rows[0].n == 2 and rows[0].published == 12.5
+    table = (tmp_path / "table.md").read_text()
+    assert "(n=2) [12.5]" in table and "beta 4.0" in table and "published values in brackets" in table
+
+
+def test_finished_runs_are_never_repeated(tmp_path: Path) -> None:
+    study(recipe(), tmp_path, device="cpu", quiet=True)
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/*.safetensors")}
+    scores = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*/scores.json")}
+    assert len(scores) == 4
+    study(recipe(), tmp_path, device="cpu", quiet=True)
+    assert all(path.stat().st_mtime_ns == before for path, before in (stamps | scores).items())
+
+
+def test_a_run_that_was_killed_is_finished_and_a_missing_score_added(tmp_path: Path) -> None:
+    study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
+    (folder,) = (tmp_path / "runs").iterdir()
+    (folder / "model.safetensors").unlink()
+    (folder / "scores.json").unlink()
+    result = study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
+    assert Run(folder).finished and result.failures == []
+    more = replace(PLANS[0], metrics=("reconstruction", "kl", "active_codes"))
+    result = study(recipe(more), tmp_path, device="cpu", quiet=True)
+    assert "active_codes" in {row.metric for row in result.rows}
+
+
+def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -> None:
+    broken = replace(BASE, beta=-1.0)
+    result = study(recipe(broken, PLANS[0]), tmp_path, device="cpu", quiet=True)
+    assert len(result.failures) == 1 and "beta must be" in result.failures[0]["error"]
+    assert {row.metric for row in result.rows} >= {"reconstruction", "kl"}
+    recorded = json.loads((tmp_path / "failures.json").read_text())
+    assert "Traceback" in recorded[0]["traceback"] and recorded[0]["plan"] == str(broken)
+
+
+def test_a_misspelt_option_is_said_before_the_first_run(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no option of beta-vae on sprites 'betta'"):
+        study(recipe(PLANS[0], replace(BASE, betta=1.0)), tmp_path / "study", quiet=True)
+    assert not (tmp_path / "study").exists()
+
+
+def test_one_seed_has_no_spread(tmp_path: Path) -> None:
+    result = study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
+    assert all(row.std is None and row.n == 1 for row in result.rows)
+    assert "±" not in markdown(result.rows).splitlines()[2]
+
+
+@pytest.mark.parametrize("name", sorted(recipe_names()))
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_every_recipe_lists_runs_whose_options_exist(name: str, scale: str) -> None:
+    found = read_recipe(name, scale)
+    assert found.summary
+    seen = {(plan.method, plan.data): plan for plan in found.runs}
+    for plan in seen.values():
+        plan.resolved()
+    assert len({(plan.method, plan.data, str(plan)) for plan in found.runs}) == len(found.runs)
+
+
+def test_the_sweep_has_the_papers_size() -> None:
+    assert len(read_recipe("vae-family/sweep", "paper").runs) == 8 * 6 * 50
+    quick = read_recipe("vae-family/sweep", "quick").runs
+    assert {plan.method for plan in quick} >= {"vae", "beta-vae", "annealed-vae", "factor-vae", "ada-ml-vae"}
+
+
+def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        '"""My sweep."""\n'
+        "from unbraid import Plan, replace\n"
+        'base = Plan("beta-vae", "sprites", {"steps": 2})\n'
+        "runs = [replace(base, beta=beta) for beta in (1.0, 2.0)]\n"
+    )
+    found = read_recipe(str(path))
+    assert found.summary == "My sweep." and len(found.runs) == 2
+    path.write_text("runs = 3\n")
+    with pytest.raises(ValueError, match=r"needs a list or a function `runs` of unbraid\.Plan"):
+        read_recipe(str(path))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_recipe(str(tmp_path / "nowhere.py"))
+    with pytest.raises(ValueError, match="no recipe 'vae-family/swep'; did you mean vae-family/sweep"):
+        read_recipe("vae-family/swep")
+    with pytest.raises(ValueError, match="no scale 'huge': choose quick or paper"):
+        read_recipe("vae-family/sweep", "huge")
+
+
+def test_nothing_done_gives_no_rows() -> None:
+    assert aggregate([]) == []
