@@ -1,6 +1,7 @@
 """The user's own data: a folder of images, an `.npz` archive, arrays."""
 
 import zipfile
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Int, Shaped, UInt8
 from torch import Tensor
 
 from unbraid.data.dataset import Dataset
@@ -129,22 +130,23 @@ def archive(path: Path | str) -> Dataset:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist: give an .npz file with an array `images`.")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is no .npz file, or cut short: write one with np.savez(path, images=…).")
     try:
         with np.load(path, allow_pickle=False) as stored:
-            if not isinstance(stored, np.lib.npyio.NpzFile):
-                raise ValueError("it holds a single array; write it with np.savez(path, images=…)")
             if "images" not in stored:
                 raise ValueError(f"it has no array `images`, only {', '.join(stored.files) or 'nothing'}")
-            images, factors, names, labels = (
-                stored.get(member) for member in ("images", "factors", "names", "labels")
-            )
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        text = str(error)
-        reason = "it holds Python objects, not numbers" if "pickle" in text else text.rstrip(".")
+            arrays = {
+                name: stored[name] for name in ("images", "factors", "names", "labels") if name in stored
+            }
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("its entries are no arrays")
+    except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        reason = "it holds Python objects, not numbers" if "pickle" in str(error) else str(error).rstrip(".")
         raise ValueError(f"{path} cannot be read as an .npz of images: {reason}.") from None
-    assert images is not None
-    listed = None if names is None else [str(name) for name in np.atleast_1d(names)]
-    return _table(images, factors, listed, labels, path.stem)
+    if "names" in arrays:
+        arrays["names"] = [str(name) for name in np.atleast_1d(arrays["names"])]
+    return array(**arrays, name=path.stem)
 
 
 def array(
@@ -164,51 +166,46 @@ def array(
         name: How the dataset is called in runs and reports.
         labels: Classes, whole numbers from 0, (n,): one more factor, "label".
     """
-    return _table(_numpy(images), _numpy(factors), names, _numpy(labels), name)
+    source, white = _observations(_numpy(images), name)
+    if factors is None and labels is None:
+        return Dataset(source, name=name, white=white)
+    columns = np.zeros((len(source), 0), int) if factors is None else _numpy(factors)
+    if columns.ndim != 2 or len(columns) != len(source) or (columns.shape[1] == 0 and labels is None):
+        raise ValueError(
+            f"{name} needs factors of shape ({len(source)}, k), a row for each image; got {columns.shape}."
+        )
+    names = _names(names, columns.shape[1], name)
+    if labels is not None:
+        if labels.shape != (len(source),):
+            raise ValueError(
+                f"{name} needs one label for each of its {len(source)} images; got {tuple(labels.shape)}."
+            )
+        columns, names = np.concatenate([columns, _numpy(labels)[:, None]], 1), [*names, "label"]
+    space, combinations = _combinations(columns, names, name)
+    label = "label" if "label" in names else None
+    return Dataset(source, name=name, white=white, space=space, combinations=combinations, label=label)
 
 
-def _numpy(values: np.ndarray | Tensor | None) -> np.ndarray | None:
+def _numpy(values: np.ndarray | Tensor) -> np.ndarray:
     return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
 
 
-def _table(
-    images: np.ndarray | None,
-    factors: np.ndarray | None,
-    names: Sequence[str] | None,
-    labels: np.ndarray | None,
-    name: str,
-) -> Dataset:
-    assert images is not None
-    source, white = _observations(images, name)
-    if labels is not None:
-        if labels.shape != (len(images),):
-            raise ValueError(
-                f"{name} needs one label for each of its {len(images)} images; got {labels.shape}."
-            )
-        names = _names(names, 0 if factors is None else factors.shape[-1], name)
-        factors = labels[:, None] if factors is None else np.concatenate([factors, labels[:, None]], 1)
-        names = [*names, "label"]
-    if factors is None:
-        return Dataset(source, name=name, white=white)
-    if factors.ndim != 2 or len(factors) != len(images) or factors.shape[1] == 0:
+def _combinations(
+    columns: Shaped[np.ndarray, "n k"], names: list[str], name: str
+) -> tuple[FactorSpace, Int[Tensor, " n"]]:
+    """The space of the factors in the columns, and the number of each row's combination."""
+    if not np.issubdtype(columns.dtype, np.integer) or columns.min(initial=0) < 0:
         raise ValueError(
-            f"{name} needs factors of shape ({len(images)}, k), a row for each image; got {factors.shape}."
+            f"The factors of {name} must be whole numbers from 0 on; got {columns.dtype} from {columns.min()}."
         )
-    names = _names(names, factors.shape[1], name)
-    if not np.issubdtype(factors.dtype, np.integer) or factors.min() < 0:
-        raise ValueError(
-            f"The factors of {name} must be whole numbers from 0 on; got {factors.dtype} from {factors.min()}."
-        )
-    sizes = [int(largest) + 1 for largest in factors.max(0)]
+    sizes = [int(largest) + 1 for largest in columns.max(0)]
     if sum(np.log2(sizes)) > 62:
         raise ValueError(
             f"The factors of {name} have too many combinations, sizes {sizes}: number their values from 0 on "
             "without gaps."
         )
     space = FactorSpace(dict(zip(names, sizes, strict=True)))
-    combinations = space.index(torch.from_numpy(factors.astype(np.int64)))
-    label = "label" if "label" in names else None
-    return Dataset(source, name=name, white=white, space=space, combinations=combinations, label=label)
+    return space, space.index(torch.from_numpy(columns.astype(np.int64)))
 
 
 def _names(names: Sequence[str] | None, count: int, name: str) -> list[str]:

@@ -81,19 +81,21 @@ class SpriteRenderer:
         return pictures.view(-1, *self.shape)
 
 
+# The fields below work in place on tensors of their own: fresh memory would cost as much as the arithmetic.
 Field = Float[Tensor, "n p p"]
 
 
 def _square(u: Field, v: Field) -> Field:
     """Signed distance to the square's edge, negative inside; exact but for the corners outside."""
-    return torch.maximum(u.abs(), v.abs()) - HALF_SIDE
+    return torch.maximum(u.abs(), v.abs()).sub_(HALF_SIDE)
 
 
 def _ellipse(u: Field, v: Field) -> Field:
-    """Signed distance to the ellipse, to first order: f / |∇f| of its implicit function."""
-    p, q = (u / AXES[0]).square(), (v / AXES[1]).square()
-    slope = (p / AXES[0] ** 2 + q / AXES[1] ** 2).add_(1e-6).sqrt_()
-    return (p + q - 1) / (2 * slope)
+    """Signed distance to the ellipse, to first order: f / |∇f| with f = u²/a² + v²/b² - 1."""
+    a, b = AXES
+    p, q = u.square().div_(a**2), v.square().div_(b**2)
+    slope = (p / a**2).add_(q, alpha=1 / b**2).add_(1e-6).sqrt_()  # |∇f| / 2
+    return p.add_(q).sub_(1).div_(slope.mul_(2))
 
 
 def _heart(u: Field, v: Field) -> Field:
@@ -103,10 +105,8 @@ def _heart(u: Field, v: Field) -> Field:
     """
     radius = math.sqrt(0.125)
     unit = HALF_SIDE / (0.25 + radius)
-    x = u.abs() / unit
-    y = (
-        radius - 0.25
-    ) / 2 - v / unit  # upwards; the middle of the heart's height lies at the sprite's centre
-    disc = torch.hypot(x - 0.25, y - 0.25) - radius
-    square = (x + y.abs() - 0.5) * math.sqrt(0.5)
-    return torch.minimum(disc, square) * unit
+    x = u.abs().div_(unit)
+    y = (v / -unit).add_((radius - 0.25) / 2)  # upwards; the sprite's centre is at the middle of its height
+    square = y.abs().add_(x).sub_(0.5).mul_(math.sqrt(0.5))
+    disc = x.sub_(0.25).square_().add_(y.sub_(0.25).square_()).sqrt_().sub_(radius)
+    return torch.minimum(disc, square).mul_(unit)

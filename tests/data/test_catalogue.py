@@ -1,0 +1,118 @@
+"""Names and paths that become datasets, src/unbraid/data/catalogue.py."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.testing import assert_close
+
+from unbraid.data.catalogue import DATASETS, check_dataset, get_dataset, open_dataset
+from unbraid.data.dsprites import FILE
+from unbraid.data.sprites import sprites
+
+
+def test_a_name_opens_its_dataset_with_its_options() -> None:
+    dataset = open_dataset("sprites", size=32, antialias=False)
+    rows = torch.tensor([0, 400_000])
+    assert dataset.shape == (1, 32, 32)
+    assert_close(dataset.observe(rows), sprites(size=32, antialias=False).observe(rows))
+
+
+def test_what_was_opened_can_be_opened_again() -> None:
+    origin = open_dataset("rooms", size=16).origin
+    again = open_dataset(origin["name"], **origin["options"])
+    assert again.shape == (3, 16, 16)
+
+
+def test_every_name_has_one_line() -> None:
+    assert list(DATASETS) == ["sprites", "dsprites", "rooms", "shapes3d", "mpi3d"]
+    for entry in DATASETS.values():
+        assert 20 < len(entry.summary) < 110
+        assert entry.summary.endswith(".")
+
+
+def test_paths_open_folders_and_archives(tmp_path: Path) -> None:
+    Image.new("L", (8, 8), 9).save(tmp_path / "a.png")
+    assert open_dataset(str(tmp_path), size=8).shape == (1, 8, 8)
+    np.savez(tmp_path / "mine.npz", images=np.zeros((3, 8, 8), np.uint8))
+    dataset = open_dataset(str(tmp_path / "mine.npz"))
+    assert len(dataset) == 3
+    assert open_dataset(dataset.origin["name"]).shape == (1, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("dsprite", {}, r"no dataset 'dsprite' \(did you mean dsprites"),
+        ("qqq", {}, "no dataset 'qqq': give one of sprites, dsprites, rooms, shapes3d, mpi3d, a folder"),
+        ("sprites", {"sise": 32}, "no option sise; its options are size, antialias"),
+        ("dsprites", {"size": 32}, "no option size; it has none"),
+        ("mpi3d", {"variant": "real", "size": 1}, "no option size; its options are variant"),
+    ],
+)
+def test_mistakes_get_one_sentence(name: str, options: dict, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        open_dataset(name, **options)
+
+
+def test_missing_paths(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        open_dataset(str(tmp_path / "missing.npz"))
+    with pytest.raises(ValueError, match="There is no dataset"):
+        open_dataset(str(tmp_path / "missing"))
+
+
+def test_rendered_datasets_need_nothing() -> None:
+    assert check_dataset("sprites") == (
+        "sprites is whole: 737280 images of 1×64×64, rendered here: nothing is needed."
+    )
+    assert get_dataset("sprites") is None
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    for name in ("dsprites", "shapes3d", "mpi3d"):
+        with pytest.raises(FileNotFoundError, match=f"is missing: run `unbraid data get {name}`"):
+            check_dataset(name, tmp_path)
+        with pytest.raises(FileNotFoundError, match="is missing"):
+            open_dataset(name, root=tmp_path)
+
+
+def test_a_damaged_official_file_is_found_by_its_hash(tmp_path: Path) -> None:
+    path = tmp_path / "dsprites" / FILE
+    path.parent.mkdir()
+    path.write_bytes(b"half a download")
+    with pytest.raises(ValueError, match="is not the published file"):
+        check_dataset("dsprites", tmp_path)
+    with pytest.raises(ValueError, match="is not the published file"):
+        get_dataset("dsprites", tmp_path)
+    with pytest.raises(ValueError, match="is damaged, cut short or of another kind"):
+        open_dataset("dsprites", root=tmp_path)
+
+
+def test_a_file_without_a_hash_is_checked_by_its_content(tmp_path: Path) -> None:
+    (tmp_path / "mpi3d").mkdir()
+    np.savez(tmp_path / "mpi3d" / "mpi3d_toy.npz", images=np.zeros((2, 64, 64, 3), np.uint8))
+    for action in (check_dataset, get_dataset):
+        with pytest.raises(ValueError, match=r"should hold `images` of shape \(1036800, 64, 64, 3\)"):
+            action("mpi3d", tmp_path, variant="toy")
+    with pytest.raises(ValueError, match="comes as real, realistic, toy; got variant='plastic'"):
+        get_dataset("mpi3d", tmp_path, variant="plastic")
+
+
+def test_own_files_can_be_checked_but_not_fetched(tmp_path: Path) -> None:
+    np.savez(tmp_path / "mine.npz", images=np.zeros((3, 7)))
+    assert check_dataset(str(tmp_path / "mine.npz")) == "mine is whole: 3 rows of 7."
+    with pytest.raises(ValueError, match="there is nothing to get"):
+        get_dataset(str(tmp_path / "mine.npz"))
+    with pytest.raises(ValueError, match="did you mean sprites"):
+        get_dataset("sprite")
+
+
+def test_the_catalogue_leaves_heavy_readers_alone() -> None:
+    code = "import sys, unbraid.data.catalogue as c; print([m for m in ('h5py', 'PIL', 'rich') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,161 @@
+"""What a dataset returns for its rows, src/unbraid/data/dataset.py."""
+
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch import Tensor
+from torch.testing import assert_close
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.factors import FactorSpace
+
+SPACE = FactorSpace({"a": 2, "b": 3})
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+class Painter:
+    """Paints the values of the factors into the first two pixels."""
+
+    shape = (1, 2, 2)
+
+    def __call__(self, values: Tensor) -> Tensor:
+        pixels = torch.zeros(len(values), 4, dtype=torch.uint8)
+        pixels[:, :2] = values.to(torch.uint8)
+        return pixels.view(-1, 1, 2, 2)
+
+
+def grid(**arguments: object) -> Dataset:
+    images = torch.arange(6, dtype=torch.uint8)[:, None, None, None].expand(6, 1, 2, 2).clone()
+    return Dataset(images, **({"name": "grid", "space": SPACE, "white": 5} | arguments))
+
+
+def table() -> Dataset:
+    """Seven rows: three of combination 4, two of combination 0, one each of 5 and 2; none of 1 and 3."""
+    rows = torch.arange(7.0)[:, None].expand(7, 3).clone()
+    combinations = torch.tensor([4, 0, 4, 5, 0, 4, 2])
+    return Dataset(rows, name="table", white=1, space=SPACE, combinations=combinations, label="b")
+
+
+def test_images_come_out_between_zero_and_one() -> None:
+    assert_close(grid().observe(torch.tensor([5, 0, 2]))[:, 0, 0, 0], torch.tensor([1.0, 0.0, 0.4]))
+
+
+def test_rows_come_out_as_they_are() -> None:
+    dataset = Dataset(torch.tensor([[-3.0, 9.0]]), name="rows", white=1)
+    assert_close(dataset.observe(torch.tensor([0, 0])), torch.tensor([[-3.0, 9.0]] * 2))
+    assert not dataset.images
+    assert dataset.shape == (2,)
+    assert dataset.factors(torch.tensor([0])) is None
+    assert dataset.roles(None) == (None, None)
+
+
+def test_images_stored_channels_last_come_out_contiguous() -> None:
+    stored = torch.randint(256, (4, 5, 5, 3), dtype=torch.uint8, generator=generator())
+    dataset = Dataset(stored.permute(0, 3, 1, 2), name="last")
+    seen = dataset.observe(torch.tensor([2, 1]))
+    assert seen.is_contiguous()
+    assert_close(seen, stored[[2, 1]].permute(0, 3, 1, 2) / 255)
+
+
+def test_a_renderer_paints_the_factors_of_each_row() -> None:
+    dataset = Dataset(Painter(), name="painted", space=SPACE, white=1)
+    rows = torch.arange(6)
+    assert_close(dataset.observe(rows).flatten(1)[:, :2], SPACE.values(rows).float())
+    assert dataset.bytes == 0
+
+
+def test_a_renderer_with_combinations_paints_those() -> None:
+    combinations = torch.tensor([5, 1, 1, 3])
+    dataset = Dataset(Painter(), name="painted", space=SPACE, white=1, combinations=combinations)
+    assert len(dataset) == 4
+    assert_close(dataset.observe(torch.arange(4)).flatten(1)[:, :2].long(), SPACE.values(combinations))
+    kept, held_out = dataset.split(0.5, generator())
+    assert sorted(kept.combinations.tolist() + held_out.combinations.tolist()) == [1, 1, 3, 5]
+
+
+def test_roles_are_columns_of_the_factors() -> None:
+    dataset = grid(label="b", nuisances=("a", "b"))
+    factors = dataset.factors(torch.tensor([5, 1]))
+    labels, nuisances = dataset.roles(factors)
+    assert_close(labels, torch.tensor([2, 1]))
+    assert_close(nuisances, torch.tensor([[1, 2], [0, 1]]))
+
+
+def test_rows_of_a_table_are_drawn_evenly() -> None:
+    drawn = table().draw(14_000, generator())
+    assert chisquare(torch.bincount(drawn, minlength=7).numpy()).pvalue > 1e-3
+
+
+def test_a_table_keeps_only_combinations_that_it_shows() -> None:
+    assert table().space.support.tolist() == [0, 2, 4, 5]
+
+
+def test_find_takes_each_row_of_a_combination_equally_often() -> None:
+    found = table().find(torch.full((9_000,), 4), generator())
+    counts = torch.bincount(found, minlength=7)
+    assert set(found.tolist()) == {0, 2, 5}
+    assert chisquare(counts[[0, 2, 5]].numpy()).pvalue > 1e-3
+    assert table().find(torch.tensor([5, 2, 5]), generator()).tolist() == [3, 6, 3]
+
+
+def test_find_on_a_grid_is_the_combination_itself() -> None:
+    assert grid().find(torch.tensor([3, 1]), generator()).tolist() == [3, 1]
+
+
+def test_another_law_reweighs_the_rows_of_a_table() -> None:
+    # b = 0 weighs 3 and b = 1 weighs 1: rows 1 and 4 (combination 0) against 0, 2 and 5 (combination 4).
+    dataset = table().under(lambda space: space.weighted(torch.tensor([3.0, 1.0, 0.0]), "b"))
+    assert len(dataset) == 5
+    counts = torch.bincount(dataset.draw(18_000, generator()), minlength=7)
+    assert counts[[3, 6]].sum() == 0
+    assert chisquare(counts[[0, 1, 2, 4, 5]].numpy(), [2000, 6000, 2000, 6000, 2000]).pvalue > 1e-3
+
+
+def test_another_law_on_a_grid_draws_within_it() -> None:
+    dataset = grid().under(lambda space: space.only(a=[1]))
+    assert set(dataset.draw(100, generator()).tolist()) == {3, 4, 5}
+    assert len(dataset) == 3
+
+
+@pytest.mark.parametrize("make", [grid, table], ids=["grid", "table"])
+def test_a_split_shares_no_row(make) -> None:  # noqa: ANN001
+    whole = make()
+    kept, held_out = whole.split(0.4, generator())
+    assert len(kept) + len(held_out) == len(whole)
+    parts = [part.observe(part.draw(200, generator())) for part in (kept, held_out)]
+    seen = [set(part.flatten(1)[:, 0].tolist()) for part in parts]
+    assert not seen[0] & seen[1]
+    assert len(seen[0] | seen[1]) == len(whole)
+
+
+def test_a_split_of_rows_without_factors() -> None:
+    whole = Dataset(torch.arange(10.0)[:, None], name="rows", white=1)
+    kept, held_out = whole.split(0.3, generator())
+    assert (len(kept), len(held_out)) == (7, 3)
+    assert_close(torch.cat([kept.source, held_out.source]).sort(0).values, whole.source)
+
+
+def test_moving_changes_nothing_on_the_same_device() -> None:
+    moved = table().to("cpu")
+    assert_close(moved.draw(20, generator()), table().draw(20, generator()))
+    assert moved.label == "b"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        (lambda: Dataset(Painter(), name="painted"), "needs a factor space"),
+        (lambda: Dataset(torch.zeros(5, 1, 2, 2), name="five", space=SPACE), "five has 5 observations"),
+        (lambda: Dataset(torch.zeros(2, 3), name="x", combinations=torch.tensor([0, 1])), "no factor space"),
+        (lambda: grid(label="c"), "grid has no factor 'c'"),
+        (lambda: grid(nuisances=("d",)), "grid has no factor 'd'"),
+        (lambda: Dataset(torch.zeros(2, 3), name="x").under(lambda space: space), "no known factors"),
+        (lambda: Dataset(torch.zeros(2, 3), name="x").split(0.0, generator()), "between 0 and 1"),
+    ],
+)
+def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
+    with pytest.raises(ValueError, match=sentence):
+        mistake()

@@ -1,0 +1,177 @@
+"""Downloads from a server on this machine: whole, broken off, wrong, unreachable. src/unbraid/data/download.py."""
+
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from unbraid.data import download
+from unbraid.data.download import DownloadError, Source
+
+CONTENT = bytes(range(256)) * 4_000  # 1,024,000 bytes
+HASH = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves CONTENT; `ranges` says whether it honours a range, `cut` after how many bytes it hangs up."""
+
+    ranges, cut = True, None
+    asked: list[str | None]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.server.asked.append(wanted)
+        if self.path != "/file.bin":
+            self.send_error(404)
+            return
+        start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and self.server.ranges else 0
+        if start >= len(CONTENT):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(CONTENT)}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(CONTENT) - start))
+        self.end_headers()
+        self.wfile.write(CONTENT[start : self.server.cut])
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server(("127.0.0.1", 0), Handler)
+    server.asked = []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def source(server: Server, *, sha256: str | None = HASH, name: str = "file.bin") -> Source:
+    return Source(f"http://127.0.0.1:{server.server_port}/{name}", sha256, "set/file.bin")
+
+
+def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
+    path = source(server).fetch(tmp_path)
+    assert path == tmp_path / "set" / "file.bin"
+    assert path.read_bytes() == CONTENT
+    assert source(server).fetch(tmp_path) == path
+    assert server.asked == [None]
+    assert [file.name for file in path.parent.iterdir()] == ["file.bin"]
+
+
+def test_a_download_that_broke_off_goes_on(server: Server, tmp_path: Path) -> None:
+    server.cut = 300_000
+    with pytest.raises(DownloadError, match=r"stopped after 300000 of 1024000 bytes: run the command again"):
+        source(server).fetch(tmp_path)
+    assert not (tmp_path / "set" / "file.bin").exists()
+    server.cut = None
+    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=300000-"]
+
+
+def test_a_server_without_ranges_sends_it_all_again(server: Server, tmp_path: Path) -> None:
+    server.ranges = False
+    part = tmp_path / "set" / "file.bin.part"
+    part.parent.mkdir()
+    part.write_bytes(b"old")
+    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+
+
+def test_a_part_that_is_already_whole_is_taken(server: Server, tmp_path: Path) -> None:
+    part = tmp_path / "set" / "file.bin.part"
+    part.parent.mkdir()
+    part.write_bytes(CONTENT)
+    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+
+
+def test_a_part_that_is_too_long_is_thrown_away(server: Server, tmp_path: Path) -> None:
+    part = tmp_path / "set" / "file.bin.part"
+    part.parent.mkdir()
+    part.write_bytes(CONTENT + b"more")
+    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+
+
+def test_wrong_bytes_are_refused_and_not_kept(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not the published file"):
+        source(server, sha256="0" * 64).fetch(tmp_path)
+    assert list((tmp_path / "set").iterdir()) == []
+
+
+def test_a_part_of_another_file_is_found_out(server: Server, tmp_path: Path) -> None:
+    part = tmp_path / "set" / "file.bin.part"
+    part.parent.mkdir()
+    part.write_bytes(b"x" * 1_000)
+    with pytest.raises(ValueError, match="is not the published file"):
+        source(server).fetch(tmp_path)
+    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+
+
+def test_a_file_that_is_here_but_wrong_is_named(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "set" / "file.bin"
+    path.parent.mkdir()
+    path.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=f"{path} is not the published file .* delete it"):
+        source(server).fetch(tmp_path)
+    assert path.read_bytes() == b"something else"
+
+
+def test_without_a_hash_the_length_is_what_is_checked(server: Server, tmp_path: Path) -> None:
+    assert source(server, sha256=None).fetch(tmp_path).read_bytes() == CONTENT
+
+
+def test_an_unreachable_address_says_what_to_put_where(tmp_path: Path) -> None:
+    nowhere = Source("http://127.0.0.1:9/file.bin", None, "set/file.bin")
+    with pytest.raises(FileNotFoundError) as caught:
+        nowhere.fetch(tmp_path)
+    sentence = str(caught.value)
+    assert sentence.startswith("file.bin is missing and http://127.0.0.1:9/file.bin cannot be reached (")
+    assert sentence.endswith(f"put it at {tmp_path / 'set' / 'file.bin'}.")
+    assert "\n" not in sentence
+
+
+def test_a_page_that_is_gone_says_so(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="Not Found"):
+        source(server, name="gone.bin").fetch(tmp_path)
+
+
+def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        mute = Source(f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin", None, "set/file.bin")
+        with pytest.raises(DownloadError, match="timed out"):
+            mute.fetch(tmp_path)
+
+
+def test_a_place_that_cannot_be_written_is_named(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "set").write_text("a file where the folder should be")
+    with pytest.raises(DownloadError, match="cannot be written"):
+        source(server).fetch(tmp_path)
+
+
+def test_a_missing_file_is_named_with_its_address(tmp_path: Path) -> None:
+    missing = Source("https://example.org/file.bin", None, "set/file.bin")
+    with pytest.raises(FileNotFoundError) as caught:
+        missing.locate(tmp_path)
+    sentence = str(caught.value)
+    assert f"{tmp_path / 'set' / 'file.bin'} is missing: run `unbraid data get set`" in sentence
+    assert "https://example.org/file.bin" in sentence

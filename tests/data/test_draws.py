@@ -1,0 +1,178 @@
+"""The rules by which batches are drawn, src/unbraid/data/draws.py."""
+
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch import Tensor
+from torch.testing import assert_close
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import DRAWS, Pairs, Samples
+from unbraid.data.factors import FactorSpace
+from unbraid.types import Batch, PairBatch
+
+SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def dataset(space: FactorSpace = SPACE, **roles: object) -> Dataset:
+    """Rows that hold their own number."""
+    rows = torch.arange(float(space.combinations))[:, None]
+    return Dataset(rows, name="numbers", white=1, space=space, **roles)
+
+
+def draw(rule: str, size: int = 4_000, *, data: Dataset | None = None, **settings: object) -> PairBatch:
+    pairs = Pairs(rule, **settings)
+    data = dataset() if data is None else data
+    pairs.check(data)
+    return pairs(data, size, generator(), 0)
+
+
+def differences(batch: PairBatch) -> Tensor:
+    return batch.factors != batch.factors2
+
+
+def even(counts: Tensor) -> bool:
+    return chisquare(counts.double().numpy()).pvalue > 1e-3
+
+
+def test_samples_carry_what_is_known() -> None:
+    batch = Samples()(dataset(label="c", nuisances=("a",)), 100, generator(), 0)
+    assert_close(SPACE.index(batch.factors), batch.x[:, 0].long())
+    assert_close(batch.labels, batch.factors[:, 2])
+    assert_close(batch.nuisances, batch.factors[:, :1])
+
+
+def test_observations_of_a_pair_show_its_factors() -> None:
+    batch = draw("exactly", data=dataset(label="c"))
+    assert_close(batch.x1[:, 0].long(), SPACE.index(batch.factors))
+    assert_close(batch.x2[:, 0].long(), SPACE.index(batch.factors2))
+    assert_close(batch.labels, batch.factors[:, 2])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_exactly_k_factors_take_another_value(k: int) -> None:
+    batch = draw("exactly", k=k)
+    changed = differences(batch)
+    assert_close(changed.sum(1), torch.full((4_000,), k))
+    assert_close(batch.k, torch.full((4_000,), k))
+    assert not changed[:, 3].any()  # the factor with one value
+    if k < 4:
+        assert even(changed.sum(0)[[0, 1, 2, 4]])
+
+
+def test_exactly_draws_every_other_value_equally_often() -> None:
+    batch = draw("exactly", 20_000, k=1)
+    changed = differences(batch)[:, 4]
+    step = (batch.factors2[changed, 4] - batch.factors[changed, 4]) % 5
+    counts = torch.bincount(step, minlength=5)
+    assert counts[0] == 0
+    assert even(counts[1:])
+
+
+def test_k_of_zero_is_drawn_from_one_to_one_less_than_can_change() -> None:
+    batch = draw("exactly", 6_000)
+    assert_close(differences(batch).sum(1), batch.k)
+    assert even(torch.bincount(batch.k)[1:])
+    assert batch.k.max() == 3
+
+
+def test_at_most_k_may_redraw_the_old_value() -> None:
+    batch = draw("at-most", 40_000, k=4)
+    changed = differences(batch)
+    assert_close(batch.k, torch.full((40_000,), 4))
+    assert bool((changed.sum(1) <= 4).all())
+    for column, size in [(0, 2), (1, 3), (2, 4), (4, 5)]:
+        redrawn = int(changed[:, column].sum())
+        assert (
+            chisquare([redrawn, 40_000 - redrawn], [40_000 * (size - 1) / size, 40_000 / size]).pvalue > 1e-3
+        )
+
+
+def test_the_library_rule_redraws_one_factor_or_k() -> None:
+    batch = draw("disentanglement-lib", 8_000, k=3)
+    assert set(batch.k.tolist()) == {1, 3}
+    assert even(torch.bincount(batch.k, minlength=4)[[1, 3]])
+    assert bool((differences(batch).sum(1) <= batch.k).all())
+
+
+@pytest.mark.parametrize("rule", ["exactly", "at-most", "disentanglement-lib"])
+def test_fixed_factors_stay(rule: str) -> None:
+    batch = draw(rule, k=2, fixed=("b", "d"))
+    assert not differences(batch)[:, [1, 3, 4]].any()
+    assert differences(batch)[:, [0, 2]].any(0).all()
+
+
+def test_the_first_of_a_pair_is_drawn_as_a_sample() -> None:
+    batch = draw("exactly", 12_000)
+    assert even(torch.bincount(SPACE.index(batch.factors), minlength=SPACE.combinations))
+    assert even(torch.bincount(SPACE.index(batch.factors2), minlength=SPACE.combinations))
+
+
+def test_partners_stay_within_a_restricted_support() -> None:
+    space = SPACE.without(c=[3]).only(d=[0, 2])
+    batch = draw("exactly", data=dataset(space), k=2)
+    assert bool((space.weight(space.index(batch.factors2)) > 0).all())
+    assert_close(differences(batch).sum(1), batch.k)
+    assert_close(batch.k, torch.full((4_000,), 2))
+
+
+def test_partners_on_a_ridge_follow_its_weights() -> None:
+    # With everything else fixed, the partner's c is a fresh draw given a: p(c | a) up to a factor.
+    space = FactorSpace({"a": 2, "c": 4}).correlated("a", "c", sigma=0.3)
+    batch = draw("at-most", 30_000, data=dataset(space), k=1, fixed=("a",))
+    first = batch.factors[:, 0] == 0
+    counts = torch.bincount(batch.factors2[first, 1], minlength=4).double()
+    weights = space.weight(torch.arange(4))
+    assert_close(counts / counts.sum(), weights / weights.sum(), atol=0.02, rtol=0)
+
+
+def test_a_weighted_law_does_not_change_how_often_each_k_is_drawn() -> None:
+    batch = draw("exactly", 6_000, data=dataset(SPACE.correlated("c", "d", sigma=0.3)))
+    assert_close(differences(batch).sum(1), batch.k)
+    assert even(torch.bincount(batch.k)[1:])
+
+
+def test_pairs_of_a_table_with_several_rows_a_combination() -> None:
+    space = FactorSpace({"a": 2, "b": 3})
+    combinations = torch.tensor([0, 0, 1, 3, 3, 3, 5])
+    table = Dataset(torch.arange(7.0)[:, None], name="table", white=1, space=space, combinations=combinations)
+    batch = draw("exactly", data=table, k=1)
+    shown = combinations[batch.x2[:, 0].long()]
+    assert_close(shown, space.index(batch.factors2))
+    assert_close(differences(batch).sum(1), batch.k)
+    assert set(batch.x2[:, 0].long().tolist()) == set(range(7))
+
+
+def test_the_same_generator_gives_the_same_batch() -> None:
+    for a, b in zip(draw("exactly"), draw("exactly"), strict=True):
+        assert (a is None and b is None) or torch.equal(a, b)
+
+
+def test_every_batch_type_has_its_draw() -> None:
+    assert DRAWS[Batch] is Samples
+    assert DRAWS[PairBatch] is Pairs
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        (lambda: Pairs().check(Dataset(torch.zeros(2, 3), name="rows")), "rows has no known factors"),
+        (lambda: Pairs(k=5).check(dataset()), "can change 1 to 4 factors; got k=5"),
+        (lambda: Pairs(k=-1).check(dataset()), "got k=-1"),
+        (lambda: Pairs(fixed=("e",)).check(dataset()), "no factor 'e'"),
+        (lambda: Pairs(fixed=("a", "b", "c", "d")).check(dataset()), "1 to 0 factors"),
+    ],
+)
+def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
+    with pytest.raises(ValueError, match=sentence):
+        mistake()
+
+
+def test_a_support_without_partners_is_refused() -> None:
+    space = FactorSpace({"a": 2, "b": 2}).among(torch.tensor([0, 3]))
+    with pytest.raises(ValueError, match="no partner"):
+        draw("exactly", data=dataset(space), k=1)
