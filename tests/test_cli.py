@@ -145,6 +145,8 @@ def test_data_check_says_that_rendered_data_needs_nothing(unbraid: CommandLine, 
     assert "nothing is needed" in unbraid("data", "check", "sprites").out
     assert unbraid("data", "get", "rooms", "--json").json == {"name": "rooms", "path": None}
     assert "dsprites" in unbraid("data", "check", "dsprites", "--root", tmp_path).sentence
+    assert "mpi3d_toy" in unbraid("data", "check", "mpi3d", "--variant", "toy", "--root", tmp_path).sentence
+    assert "no option variant" in unbraid("data", "check", "dsprites", "--variant", "toy").sentence
 
 
 def test_a_study_prints_its_table(unbraid: CommandLine, tmp_path: Path) -> None:

@@ -32,3 +32,7 @@ def test_the_demo_trains_scores_and_shows_two_methods(
     assert demo(tmp_path / "demo", steps=3, samples=300, quiet=True).exists()
     assert [(run.folder / "model.safetensors").stat().st_mtime_ns for run in runs] == trained
     assert capsys.readouterr().err == ""
+
+    before = [run.scores() for run in runs]
+    demo(tmp_path / "demo", steps=4, samples=300, quiet=True)
+    assert all(run.scores() != scores for run, scores in zip(runs, before, strict=True))

@@ -52,8 +52,9 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_resuming_may_ask_for_more_steps_but_not_fewer(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
     write_tensors(run.folder / "model.safetensors", {"w": torch.ones(2)})
+    run.add_scores([{"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}])
     longer = Run.create(tmp_path / "run", with_steps(20), resume=True)
-    assert longer.steps == 20 and not longer.finished
+    assert longer.steps == 20 and not longer.finished and longer.scores() == []
     with pytest.raises(ValueError, match=r"differs in training\.steps"):
         Run.create(tmp_path / "run", with_steps(5), resume=True)
 

@@ -56,21 +56,24 @@ def list_(
             print(f"  {name:<{width}}  {summary}")
 
 
+Variant = Annotated[str | None, typer.Option(help="Which files, where a dataset has several: of mpi3d toy, …")]
+
+
 @data_app.command("check")
-def data_check(name: str, root: Root = None, as_json: AsJSON = False) -> None:
+def data_check(name: str, root: Root = None, variant: Variant = None, as_json: AsJSON = False) -> None:
     """Say whether a dataset is there and whole."""
     from unbraid.data.catalogue import check_dataset
 
-    sentence = check_dataset(name, root)
+    sentence = check_dataset(name, root, **({"variant": variant} if variant else {}))
     _print_json({"name": name, "whole": True, "sentence": sentence}) if as_json else print(sentence)
 
 
 @data_app.command("get")
-def data_get(name: str, root: Root = None, as_json: AsJSON = False) -> None:
+def data_get(name: str, root: Root = None, variant: Variant = None, as_json: AsJSON = False) -> None:
     """Fetch the official file of a dataset, or say what to put where."""
     from unbraid.data.catalogue import get_dataset
 
-    path = get_dataset(name, root)
+    path = get_dataset(name, root, **({"variant": variant} if variant else {}))
     if as_json:
         _print_json({"name": name, "path": None if path is None else str(path)})
     else:

@@ -16,7 +16,7 @@ METRICS = ("reconstruction", "kl", "mig", "modularity", "explicitness")
 BLIND = Plan(
     "beta-vae",
     "sprites",
-    {"size": 32, "beta": 2.0, "steps": 2500, "batch": 64, "seed": 0, "optimiser": Adam(1e-3)},
+    {"size": 32, "beta": 2.0, "steps": 2000, "batch": 64, "seed": 0, "optimiser": Adam(1e-3)},
 )
 # As many images a step as above, two by two; each pair differs in one factor, and the method is not told which.
 PAIRED = replace(BLIND, method="ada-gvae", batch=32, rule="exactly", k=1)
@@ -24,7 +24,7 @@ PAIRED = replace(BLIND, method="ada-gvae", batch=32, rule="exactly", k=1)
 TITLE = "Two ways to learn a code, side by side"
 
 
-def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 2500, samples: int = 5000) -> Path:
+def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 2000, samples: int = 5000) -> Path:
     """Trains a β-VAE and an Ada-GVAE on rendered sprites, scores both and writes `index.html`.
 
     Runs that an earlier demo finished in the folder are used again; an interrupted one goes on.
@@ -40,7 +40,7 @@ def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 2500, sa
     for place, plan in enumerate((BLIND, PAIRED), start=1):
         plan = replace(plan, steps=steps)
         _say(f"{place}/3  {plan.method}: training on rendered sprites, {steps:,} steps.", quiet)
-        run = plan.run(out / plan.method, resume=True, quiet=quiet)
+        run = plan.run(out / plan.method, resume=True, quiet=quiet)  # at once where it is finished
         _score(run, plan, samples, quiet)
         runs.append(run)
     _say("3/3  Drawing the figures and writing the page.", quiet)
@@ -50,9 +50,11 @@ def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 2500, sa
 
 
 def _score(run: Run, plan: Plan, samples: int, quiet: bool) -> None:
-    """Scores a run unless it has these scores already."""
+    """Scores a run unless its weights have these scores already."""
+    weights, scores = run.folder / "model.safetensors", run.folder / "scores.json"
+    fresh = scores.exists() and scores.stat().st_mtime_ns >= weights.stat().st_mtime_ns
     have = {score["metric"] for score in run.scores() if score["n"] == samples}
-    if have >= set(METRICS):
+    if fresh and have >= set(METRICS):
         _say(f"     {plan.method}: scored before.", quiet)
         return
     _say(f"     {plan.method}: scoring on {samples:,} images.", quiet)
@@ -85,10 +87,11 @@ def foreword() -> Foreword:
             "scores": "Both models were scored on the same pictures. Their networks, β and the number of pictures "
             "they learned from are the same too, so what differs is the pairs. It is one short run of each: enough "
             "to look at, not enough to tell two methods apart for good.",
-            "reconstructions": "First, what gets through. A sprite in the right place at the right size, but "
-            "round, is what a code keeps when there is no room for shape and orientation.",
+            "reconstructions": "First, what gets through. A round sprite in the right place and of the right size is "
+            "what is left where shape and orientation do not.",
             "traversals": "Then, what each number does. Follow a row from left to right: a number that has come "
-            "apart moves the sprite along one direction, or changes its size, and does nothing else.",
+            "apart moves the sprite straight across or straight up and down, or changes its size, and does nothing "
+            "else. A slanted path is two things in one number.",
             "swaps": "The same in another way: put one number of picture b into the code of picture a.",
             "codes": "And in figures. A row with one strong cell is a number that knows one thing; a column with one "
             "strong cell is a thing that one number knows. From left to right and from top to bottom are pos_x and "

@@ -154,8 +154,11 @@ def evaluate(
                 "n_test": getattr(result, "n_test", 0),
                 "seconds": round(time.perf_counter() - began, 3),
             }
-            scores += _entries(strand + colon + name, result, common)
-            bar.show(place, {name: scores[-1]["value"]})
+            entries = _entries(
+                strand + colon + name, result, common, settings=inspect.signature(function).parameters
+            )
+            scores += entries
+            bar.show(place, {name: entries[0]["value"]})
     method.train(was_training)
     return scores
 
@@ -239,8 +242,10 @@ def _arguments(function: Metric, sample: Sample, test: Sample, seed: int) -> dic
     return arguments
 
 
-def _entries(name: str, result: Any, common: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One entry for the score and one for each further number of a result."""
+def _entries(
+    name: str, result: Any, common: Mapping[str, Any], *, settings: Iterable[str]
+) -> list[dict[str, Any]]:
+    """One entry for the score and one for each further number of a result that is not one of its settings."""
     if isinstance(result, int | float):
         return [{"metric": name, "protocol": "", "value": float(result), **common}]
     fields = result._asdict()
@@ -252,7 +257,7 @@ def _entries(name: str, result: Any, common: Mapping[str, Any]) -> list[dict[str
     further = [
         {"metric": f"{name}.{key}", "protocol": protocol, "value": value, **common}
         for key, value in fields.items()
-        if isinstance(value, float)
+        if isinstance(value, float) and key not in settings
     ]
     return [first | ({"evidence": arrays} if arrays else {}), *further]
 

@@ -7,8 +7,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def choose(kind: str, name: str, table: Mapping[str, T]) -> T:
-    """The entry of that name; an unknown one is answered with the nearest names and all of them.
+def choose(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -> T:
+    """The entry of that name; an unknown one is answered with the nearest names, all of them, and what else
+    will do.
 
     >>> choose("method", "beta-vea", {"beta-vae": 1, "factor-vae": 2})
     Traceback (most recent call last):
@@ -18,4 +19,4 @@ def choose(kind: str, name: str, table: Mapping[str, T]) -> T:
         return table[name]
     near = difflib.get_close_matches(name, table, n=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(near)}?" if near else "."
-    raise ValueError(f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}.")
+    raise ValueError(f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}.")

@@ -148,7 +148,8 @@ class Run:
             )
         if longer:
             write_json(folder / "run.json", settings)
-            (folder / "model.safetensors").unlink(missing_ok=True)
+            for outdated in ("model.safetensors", "scores.json"):
+                (folder / outdated).unlink(missing_ok=True)
             run = cls(folder)
         return run
 

@@ -47,8 +47,8 @@ def test_paths_open_folders_and_archives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
-        ("dsprite", {}, r"no dataset 'dsprite' \(did you mean dsprites"),
-        ("qqq", {}, "no dataset 'qqq': give one of sprites, dsprites, rooms, shapes3d, mpi3d, a folder"),
+        ("dsprite", {}, "no dataset 'dsprite'; did you mean dsprites"),
+        ("qqq", {}, r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, a folder"),
         ("sprites", {"sise": 32}, "no option sise; its options are size, antialias"),
         ("dsprites", {"size": 32}, "no option size; it has none"),
         ("mpi3d", {"variant": "real", "size": 1}, "no option size; its options are variant"),

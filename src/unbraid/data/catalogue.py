@@ -1,8 +1,7 @@
 """The datasets that have a name, and how a name or a path becomes a dataset."""
 
-import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
+from unbraid.naming import choose
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,7 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
         return folder
     if path.suffix == ".npz":
         return archive
-    near = difflib.get_close_matches(name_or_path, DATASETS, n=3, cutoff=0.4)
-    meant = f" (did you mean {' or '.join(near)}?)" if near else ""
-    raise ValueError(
-        f"There is no dataset {name_or_path!r}{meant}: give one of {', '.join(DATASETS)}, "
-        "a folder of images, or an .npz file."
-    )
+    return choose("dataset", name_or_path, DATASETS, or_else=", a folder of images, or an .npz file").constructor
 
 
 def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options: Any) -> Dataset:
@@ -68,13 +63,7 @@ def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options
         root: The data root of official files; `UNBRAID_DATA` or the user's cache folder by default.
         options: Further arguments of the dataset's constructor.
     """
-    make = constructor(name_or_path)
-    allowed = [name for name in inspect.signature(make).parameters if name not in ("root", "path")]
-    if unknown := [name for name in options if name not in allowed]:
-        raise ValueError(
-            f"The dataset {name_or_path} has no option {', '.join(unknown)}; "
-            + (f"its options are {', '.join(allowed)}." if allowed else "it has none.")
-        )
+    make = _constructor_taking(name_or_path, options)
     if name_or_path not in DATASETS:
         path = Path(name_or_path).expanduser().resolve()
         dataset = make(path, **options)
@@ -118,6 +107,18 @@ def get_dataset(name: str, root: Path | str | None = None, **options: Any) -> Pa
     return path
 
 
-def _source(name: str, options: dict[str, Any]) -> Source | None:
+def _constructor_taking(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
+    make = constructor(name_or_path)
+    allowed = [name for name in inspect.signature(make).parameters if name not in ("root", "path")]
+    if unknown := [name for name in options if name not in allowed]:
+        raise ValueError(
+            f"The dataset {name_or_path} has no option {', '.join(unknown)}; "
+            + (f"its options are {', '.join(allowed)}." if allowed else "it has none.")
+        )
+    return make
+
+
+def _source(name: str, options: Mapping[str, Any]) -> Source | None:
+    _constructor_taking(name, options)
     entry = DATASETS.get(name)
     return None if entry is None or entry.source is None else entry.source(**options)

@@ -1,0 +1,101 @@
+"""Charts: training curves and the KL divergence of each code, by Matplotlib without a display."""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # of each term, the steps and values of each run
+COLOURS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
+DARK_COLOURS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
+
+
+def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> Curves:
+    """The terms of several runs' histories, term by term."""
+    curves: Curves = {}
+    for run, history in histories.items():
+        for line in history:
+            for term, value in line.items():
+                if term not in ("step", "seconds"):
+                    steps, values = curves.setdefault(term, {}).setdefault(run, ([], []))
+                    steps.append(int(line["step"]))
+                    values.append(float(value))
+    return curves
+
+
+def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
+    """One term of the loss over training, a line for each run."""
+    figure, axes = _chart(dark)
+    values = np.concatenate([np.asarray(line) for _, line in curves[term].values()])
+    names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its colour
+    for run, (steps, line) in curves[term].items():
+        colour = (DARK_COLOURS if dark else COLOURS)[names.index(run) % len(COLOURS)]
+        axes.plot(steps, line, color=colour, linewidth=1.6, label=run)
+    if values.min() > 0 and values.max() > 8 * np.median(values):
+        _plain_logarithmic(axes)
+    axes.set_title(term, loc="left", fontsize=10, color=axes.yaxis.label.get_color())
+    axes.set_xlabel("step")
+    axes.set_ylabel("nats per image")
+    if len(names) > 1:
+        axes.legend(frameon=False, fontsize=9, labelcolor="linecolor", handlelength=1.2)
+    return figure
+
+
+def kl_chart(per_code: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":
+    """How many nats each code spends, most first."""
+    figure, axes = _chart(dark)
+    order = np.argsort(-per_code, kind="stable")
+    axes.bar(range(len(order)), per_code[order], color=(DARK_COLOURS if dark else COLOURS)[0], width=0.7)
+    axes.set_xticks(range(len(order)), [str(code) for code in order])
+    axes.set_title("KL of each code", loc="left", fontsize=10, color=axes.yaxis.label.get_color())
+    axes.set_xlabel("code")
+    axes.set_ylabel("nats per image")
+    return figure
+
+
+def file_bytes(figure: "Figure", kind: Literal["svg", "png"]) -> bytes:
+    """The chart as a file; the same chart always gives the same bytes."""
+    import matplotlib
+
+    file = io.BytesIO()
+    plain: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    with matplotlib.rc_context({"svg.hashsalt": "unbraid"}):
+        figure.savefig(
+            file, format=kind, dpi=200, metadata=plain, facecolor="none" if kind == "svg" else "white"
+        )
+    return file.getvalue()
+
+
+def _chart(dark: bool) -> "tuple[Figure, Axes]":
+    from matplotlib.figure import Figure
+
+    ink, line = ("#c9ced6", "#474c55") if dark else ("#4a4f57", "#c9ced6")
+    figure = Figure(figsize=(4.2, 2.7), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_facecolor("none")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(line)
+    axes.tick_params(color=line, labelcolor=ink, labelsize=8.5, which="both")
+    axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
+    axes.set_axisbelow(True)
+    axes.xaxis.label.set(color=ink, fontsize=9)
+    axes.yaxis.label.set(color=ink, fontsize=9)
+    return figure, axes
+
+
+def _plain_logarithmic(axes: "Axes") -> None:
+    """A logarithmic axis with numbers as people write them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -1,0 +1,47 @@
+"""Charts, src/unbraid/report/charts.py."""
+
+import numpy as np
+import pytest
+
+from unbraid.report.charts import COLOURS, DARK_COLOURS, curve_chart, curves_of, file_bytes, kl_chart
+
+HISTORY = [
+    {"step": 5, "seconds": 0.1, "loss": 700.0, "kl": 1.0},
+    {"step": 10, "seconds": 0.2, "loss": 40.0, "kl": 2.0},
+]
+
+
+def test_curves_are_sorted_by_term_and_run() -> None:
+    curves = curves_of(
+        {"a": HISTORY, "b": [{"step": 5, "seconds": 0.1, "loss": 3.0}, {"step": 5, "validation": 4.0}]}
+    )
+    assert curves["loss"] == {"a": ([5, 10], [700.0, 40.0]), "b": ([5], [3.0])}
+    assert curves["validation"] == {"b": ([5], [4.0])}
+    assert list(curves) == ["loss", "kl", "validation"]
+
+
+def test_a_steep_fall_gets_a_logarithmic_axis_and_a_rise_does_not() -> None:
+    falling, rising = [700.0, 50.0, 40.0, 40.0], [0.01, 6.0, 7.0, 7.0]
+    lines = [{"step": step, "loss": falling[step], "kl": rising[step]} for step in range(4)]
+    curves = curves_of({"a": lines})
+    assert curve_chart("loss", curves).axes[0].get_yscale() == "log"
+    assert curve_chart("kl", curves).axes[0].get_yscale() == "linear"
+
+
+def test_a_run_keeps_its_colour_in_every_chart() -> None:
+    curves = curves_of({"a": [{"step": 1, "nll": 1.0}], "b": HISTORY})
+    (line,) = curve_chart("loss", curves).axes[0].lines
+    (dark,) = curve_chart("loss", curves, dark=True).axes[0].lines
+    assert (line.get_color(), dark.get_color()) == (COLOURS[1], DARK_COLOURS[1])
+
+
+def test_bars_stand_in_the_order_of_their_height() -> None:
+    (axes,) = kl_chart(np.array([0.5, 2.0, 1.0])).axes
+    assert [bar.get_height() for bar in axes.patches] == [2.0, 1.0, 0.5]  # type: ignore[attr-defined]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "0"]
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_the_same_chart_gives_the_same_bytes(kind: str, start: bytes) -> None:
+    once, again = (file_bytes(curve_chart("loss", curves_of({"a": HISTORY})), kind) for _ in range(2))  # type: ignore[arg-type]
+    assert once == again and once.startswith(start)

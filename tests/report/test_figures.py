@@ -1,0 +1,83 @@
+"""Figures of a model, src/unbraid/report/figures.py."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from unbraid.data.dataset import Dataset
+from unbraid.metrics import kl_per_code
+from unbraid.model import Model
+from unbraid.report.figures import Activity, activity, examples, reconstructions, swaps, traversals
+from unbraid.strands import Strands
+
+
+def test_examples_are_the_same_every_time(dataset: Dataset) -> None:
+    assert_close(examples(dataset, 5), examples(dataset, 5))
+    assert not torch.equal(examples(dataset, 5), examples(dataset, 5, seed=1))
+
+
+def test_originals_stand_above_their_reconstructions(model: Model, dataset: Dataset) -> None:
+    original, decoded = reconstructions(model, dataset, count=4).rows
+    assert_close(original.images, examples(dataset, 4))
+    assert_close(decoded.images, model.reconstruct(original.images))
+
+
+def test_activity_is_the_kl_of_each_code(model: Model, dataset: Dataset) -> None:
+    x = examples(dataset, 64)
+    with torch.no_grad():
+        mean, logvar = model.method.posterior(x)  # type: ignore[operator]
+    assert_close(activity(model, x).amounts, kl_per_code(mean.numpy(), logvar.numpy()).per_code)
+
+
+def test_codes_without_a_posterior_are_ranked_by_variance(
+    model: Model, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = examples(dataset, 64)
+    monkeypatch.setattr(type(model.method).__mro__[1], "posterior", None)
+    monkeypatch.setattr(model.method, "encode", lambda x, given=None: x.flatten(1)[:, 500:504])
+    assert activity(model, x).unit == "variance"
+    assert_close(activity(model, x).amounts, x.flatten(1)[:, 500:504].numpy().var(0))
+
+
+def test_the_busiest_codes_come_first_and_the_idle_ones_not_at_all() -> None:
+    busy = Activity(np.array([0.5, 0.0, 2.0]), "nats")
+    assert (busy.order, busy.active) == ([2, 0, 1], [2, 0])
+    assert Activity(np.zeros(3), "nats").active == [0]
+    assert busy.of(2) == "KL 2.00"
+
+
+def test_a_traversal_moves_one_code_and_holds_the_others(model: Model, dataset: Dataset) -> None:
+    figure = traversals(model, dataset, codes=(2, 0), images=(0, 1), values=(-1.0, 1.5))
+    assert figure.columns == ("−1", "1.5")
+    assert [row.label for row in figure.rows] == ["code 2", "code 2", "code 0", "code 0"]
+    codes = model.encode(examples(dataset, 512)[1:2])
+    codes[0, 0] = 1.5
+    assert_close(figure.rows[3].images[1:], model.decode(codes))
+
+
+def test_a_traversal_says_which_codes_it_leaves_out(model: Model, dataset: Dataset) -> None:
+    figure = traversals(model, dataset)
+    shown = {row.label for row in figure.rows}
+    assert len(shown) == len(activity(model, examples(dataset, 512)).active)
+    assert ("left out" in figure.caption) == (len(shown) < model.strands.size)
+
+
+def test_a_swap_takes_one_strand_of_the_second_image(
+    model: Model, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model.method, "_strands", Strands.cut(common=3, salient=1))
+    figure = swaps(model, dataset, count=3)
+    assert [row.label for row in figure.rows] == ["a", "b", "common of b", "salient of b"]
+    a, b = model.encode(figure.rows[0].images), model.encode(figure.rows[1].images)
+    assert_close(figure.rows[3].images, model.decode(torch.cat([a[:, :3], b[:, 3:]], 1)))
+
+
+def test_a_code_that_is_all_one_strand_is_swapped_code_by_code(model: Model, dataset: Dataset) -> None:
+    labels = [row.label for row in swaps(model, dataset).rows]
+    assert labels[2].startswith("code ")
+
+
+def test_a_figure_becomes_one_sheet(model: Model, dataset: Dataset) -> None:
+    sheet = reconstructions(model, dataset, count=4).sheet()
+    assert sheet.width > 4 * 64 and sheet.height > 2 * 64

@@ -1,0 +1,134 @@
+"""The report, src/unbraid/report/page.py."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import torch
+
+from unbraid.data.files import array
+from unbraid.methods.assemble import assemble
+from unbraid.methods.beta_vae import BetaVAE
+from unbraid.objectives import Normal
+from unbraid.report.page import Foreword, write_report
+from unbraid.runs import Run
+from unbraid.train import train
+
+VOID = {"meta", "img", "source", "br"}
+
+
+class Checker(HTMLParser):
+    """Fails on a tag left open or closed twice, on a doubled id, and on an image without words."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.sources: list[str] = []
+        self.feed(page)
+        assert self.open == []
+        assert len(self.ids) == len(set(self.ids))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if (name := attributes.get("id")) is not None:
+            self.ids.append(name)
+        self.sources += [value for key in ("src", "srcset", "href") if (value := attributes.get(key))]
+        assert tag != "img" or attributes.get("alt")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_one_run_is_reported_in_its_folder(folder: Path) -> None:
+    path = write_report([folder])
+    page = path.read_text()
+    checker = Checker(page)
+    assert path == folder / "report.html"
+    assert all(source.startswith("data:image/") for source in checker.sources) and checker.sources
+    assert {"scores", "reconstructions", "traversals", "swaps", "codes", "curves", "again"} <= set(
+        checker.ids
+    )
+    assert "unbraid train beta-vae" in re.sub(r"</?span>", "", page)
+    assert "β-VAE" in page and "Higgins et al., 2017" in page and "n&nbsp;=&nbsp;200" in page
+    assert "<script" not in page and "prefers-color-scheme: dark" in page and "@media print" in page
+    names = {file.name for file in (folder / "figures").iterdir()}
+    assert {"reconstructions.png", "traversals.png", "swaps.png", "curve-loss.png", "kl.png"} <= names
+
+
+def test_the_same_run_gives_the_same_page(folder: Path) -> None:
+    assert write_report([folder]).read_bytes() == write_report([Run(folder)]).read_bytes()
+
+
+def test_several_runs_stand_side_by_side(run: Run, folder: Path, tmp_path: Path) -> None:
+    path = write_report([run, folder], tmp_path / "pages" / "both.html", title="Two of a kind")
+    page = path.read_text()
+    Checker(page)
+    assert "<title>Two of a kind</title>" in page
+    assert "beta-vae, run" in page and "beta-vae, copy" in page
+    with pytest.raises(ValueError, match="needs a file"):
+        write_report([run, folder])
+
+
+def test_names_cannot_inject_script(folder: Path) -> None:
+    settings = json.loads((folder / "run.json").read_text())
+    factors = settings["data"]["factors"]
+    settings["data"]["factors"] = {"<script>alert(1)</script>": factors.pop("shape"), **factors}
+    settings["data"]["name"] = '"><script>alert(2)</script>'
+    (folder / "run.json").write_text(json.dumps(settings))
+    foreword = Foreword(["<script>3</script>"], {"scores": "<b>"}, [("<i>", "echo '<script>4</script>'")])
+    page = write_report([folder], foreword=foreword).read_text()
+    assert "<script" not in page and "&lt;script&gt;alert(1)" in page
+    Checker(page)
+
+
+def test_an_unfinished_run_is_refused(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ValueError, match="is unfinished: train it to its end with --resume"):
+        write_report([folder])
+    assert not (folder / "report.html").exists()
+
+
+def test_no_runs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least one run"):
+        write_report([], tmp_path / "page.html")
+
+
+def test_arrays_of_ones_own_are_reported_without_pictures(tmp_path: Path) -> None:
+    dataset = array(torch.rand(8, 1, 28, 28))
+    method = assemble(BetaVAE, dataset.shape, n=8, codes=2, architecture="mlp")
+    run = train(method, dataset, out=tmp_path / "run", steps=1, batch=4, quiet=True, device="cpu")
+    page = write_report([run]).read_text()
+    Checker(page)
+    assert "There are no pictures of this run." in page
+    assert "No command line repeats this run" in page
+    assert "not been scored yet" in page
+
+
+def test_rows_are_reported_without_pictures(tmp_path: Path) -> None:
+    dataset = array(torch.rand(8, 5))
+    method = assemble(BetaVAE, dataset.shape, n=8, codes=2, architecture="mlp", likelihood=Normal(1.0))
+    run = train(method, dataset, out=tmp_path / "run", steps=1, batch=4, quiet=True, device="cpu")
+    assert "rows, not images" in write_report([run]).read_text()
+
+
+def test_data_that_changed_are_not_shown(folder: Path) -> None:
+    settings = json.loads((folder / "run.json").read_text())
+    settings["data"]["fingerprint"] = "another"
+    (folder / "run.json").write_text(json.dumps(settings))
+    assert "has changed since the run was trained on it" in write_report([folder]).read_text()
+
+
+def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unbraid.methods.autoencoder import Autoencoder
+    from unbraid.methods.base import Method
+
+    monkeypatch.setattr(Autoencoder, "decode", Method.decode)
+    page = write_report([folder]).read_text()
+    Checker(page)
+    assert "Not every picture could be made. BetaVAE learns no decoder" in page
+    assert 'id="traversals"' not in page and 'id="curves"' in page

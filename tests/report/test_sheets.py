@@ -1,0 +1,72 @@
+"""Contact sheets, src/unbraid/report/sheets.py."""
+
+import io
+
+import pytest
+import torch
+from PIL import Image
+
+from unbraid.report.sheets import _font, image_sheet, image_strip, png_bytes
+
+WHITE, BLACK = (255, 255, 255), (0, 0, 0)
+
+
+def test_small_images_are_enlarged_without_blur() -> None:
+    checks = torch.tensor([[0.0, 1.0], [1.0, 0.0]]).expand(1, 1, 2, 2)
+    sheet = image_sheet([("", checks)], scale=8)
+    inside = sheet.crop((10, 10, 26, 26))  # the margin is 10 pixels
+    assert sheet.size == (36, 36)
+    assert {inside.getpixel((x, y)) for x in range(8) for y in range(8)} == {BLACK}
+    assert {inside.getpixel((x, y)) for x in range(8, 16) for y in range(8)} == {WHITE}
+
+
+def test_every_image_stands_in_its_row_and_column() -> None:
+    greys = torch.tensor([0.2, 0.4, 0.6, 0.8]).view(2, 2, 1, 1, 1).expand(2, 2, 3, 4, 4)
+    sheet = image_sheet([("", greys[0]), ("", greys[1])], scale=1)
+    seen = [sheet.getpixel((10 + 8 * column + 2, 10 + 8 * row + 2)) for row in (0, 1) for column in (0, 1)]
+    assert seen == [(grey,) * 3 for grey in (51, 102, 153, 204)]
+
+
+def test_labels_take_room_and_leave_ink() -> None:
+    x = torch.zeros(3, 1, 16, 16)
+    plain, labelled = image_sheet([("", x)]), image_sheet([("code 4", x)], columns=["−2", "0", "2"])
+    assert labelled.width > plain.width and labelled.height > plain.height
+    corner = labelled.crop((0, 0, labelled.width - plain.width, labelled.height)).convert("L")
+    assert corner.getextrema()[0] < 128
+
+
+def test_rows_may_differ_in_length_and_channels() -> None:
+    sheet = image_sheet(
+        [("a", torch.rand(3, 3, 8, 8)), ("b", torch.rand(1, 1, 8, 8)), ("c", torch.rand(2, 2, 8, 8))]
+    )
+    assert sheet.mode == "RGB"
+
+
+def test_a_strip_has_transparent_gaps() -> None:
+    strip = image_strip(torch.ones(2, 1, 32, 32))
+    assert strip.size == (2 * 128 + 8, 128)
+    assert strip.getpixel((130, 64)) == (0, 0, 0, 0)
+    assert strip.getpixel((0, 0)) == (255, 255, 255, 255)
+
+
+def test_png_bytes_read_back() -> None:
+    sheet = image_sheet([("a", torch.rand(2, 3, 8, 8))])
+    assert list(Image.open(io.BytesIO(png_bytes(sheet))).tobytes()) == list(sheet.tobytes())
+
+
+@pytest.mark.parametrize("observations", [torch.rand(3, 5), torch.rand(0, 1, 8, 8)])
+def test_what_is_no_image_is_refused(observations: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="A sheet shows images"):
+        image_sheet([("rows", observations)])
+
+
+def test_a_sheet_needs_a_row() -> None:
+    with pytest.raises(ValueError, match="at least one row"):
+        image_sheet([])
+
+
+def test_minus_signs_and_greek_letters_have_glyphs() -> None:
+    font = _font()
+    missing = font.getmask("\uffff")  # the box for what the font lacks
+    for letter in "−β×":
+        assert bytes(font.getmask(letter)) != bytes(missing)
