@@ -56,7 +56,9 @@ def list_(
             print(f"  {name:<{width}}  {summary}")
 
 
-Variant = Annotated[str | None, typer.Option(help="Which files, where a dataset has several: of mpi3d toy, …")]
+Variant = Annotated[
+    str | None, typer.Option(help="Which files, where a dataset has several: of mpi3d toy, …")
+]
 
 
 @data_app.command("check")

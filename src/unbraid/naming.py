@@ -19,4 +19,6 @@ def choose(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -
         return table[name]
     near = difflib.get_close_matches(name, table, n=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(near)}?" if near else "."
-    raise ValueError(f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}.")
+    raise ValueError(
+        f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}."
+    )

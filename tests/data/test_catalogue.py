@@ -48,7 +48,11 @@ def test_paths_open_folders_and_archives(tmp_path: Path) -> None:
     ("name", "options", "sentence"),
     [
         ("dsprite", {}, "no dataset 'dsprite'; did you mean dsprites"),
-        ("qqq", {}, r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, a folder"),
+        (
+            "qqq",
+            {},
+            r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, a folder",
+        ),
         ("sprites", {"sise": 32}, "no option sise; its options are size, antialias"),
         ("dsprites", {"size": 32}, "no option size; it has none"),
         ("mpi3d", {"variant": "real", "size": 1}, "no option size; its options are variant"),

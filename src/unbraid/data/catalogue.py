@@ -52,7 +52,9 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
         return folder
     if path.suffix == ".npz":
         return archive
-    return choose("dataset", name_or_path, DATASETS, or_else=", a folder of images, or an .npz file").constructor
+    return choose(
+        "dataset", name_or_path, DATASETS, or_else=", a folder of images, or an .npz file"
+    ).constructor
 
 
 def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options: Any) -> Dataset:

@@ -1,0 +1,74 @@
+"""Scores of a code against known factors, and without them: arrays in, a result with its evidence out."""
+
+from unbraid.metrics.active_codes import ActiveCodes, active_codes
+from unbraid.metrics.beta_vae_score import BetaVAEScore, beta_vae_score
+from unbraid.metrics.bootstrap import Bootstrap, bootstrap
+from unbraid.metrics.clustering import Clustering, clustering
+from unbraid.metrics.dci import DCI, dci
+from unbraid.metrics.explicitness import Explicitness, explicitness
+from unbraid.metrics.factor_vae_score import FactorVAEScore, factor_vae_score
+from unbraid.metrics.gaussian_total_correlation import GaussianTotalCorrelation, gaussian_total_correlation
+from unbraid.metrics.group_accuracy import GroupAccuracy, group_accuracy
+from unbraid.metrics.info_mec import InfoMEC, info_mec
+from unbraid.metrics.information import discretize, entropy, mutual_information, neighbour_information
+from unbraid.metrics.irs import IRS, irs
+from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
+from unbraid.metrics.mcc import MCC, mcc
+from unbraid.metrics.mig import MIG, mig
+from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model_centrality
+from unbraid.metrics.modularity import Modularity, modularity
+from unbraid.metrics.probe import Probe, probe
+from unbraid.metrics.sap import SAP, sap
+from unbraid.metrics.subembedding_gap import SubembeddingGap, subembedding_gap
+from unbraid.metrics.udr import UDR, udr
+from unbraid.metrics.w2 import W2, w2
+
+__all__ = [
+    "DCI",
+    "IRS",
+    "MCC",
+    "MIG",
+    "SAP",
+    "UDR",
+    "W2",
+    "ActiveCodes",
+    "BetaVAEScore",
+    "Bootstrap",
+    "Clustering",
+    "Explicitness",
+    "FactorVAEScore",
+    "GaussianTotalCorrelation",
+    "GroupAccuracy",
+    "InfoMEC",
+    "KLPerCode",
+    "ModelCentrality",
+    "Modularity",
+    "Probe",
+    "SubembeddingGap",
+    "active_codes",
+    "beta_vae_score",
+    "bootstrap",
+    "clustering",
+    "cross_votes",
+    "dci",
+    "discretize",
+    "entropy",
+    "explicitness",
+    "factor_vae_score",
+    "gaussian_total_correlation",
+    "group_accuracy",
+    "info_mec",
+    "irs",
+    "kl_per_code",
+    "mcc",
+    "mig",
+    "model_centrality",
+    "modularity",
+    "mutual_information",
+    "neighbour_information",
+    "probe",
+    "sap",
+    "subembedding_gap",
+    "udr",
+    "w2",
+]

@@ -1,0 +1,19 @@
+"""Correlation between the columns of two tables, where a constant column correlates with nothing."""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import rankdata
+
+from unbraid.metrics.arrays import standardize
+
+CORRELATIONS = ("pearson", "spearman")
+
+
+def correlation(
+    first: Float[np.ndarray, "n d"], second: Float[np.ndarray, "n k"], kind: str = "pearson"
+) -> Float[np.ndarray, "d k"]:
+    """Signed correlations of every pair of columns; `spearman` is that of the ranks, ties averaged."""
+    if kind == "spearman":
+        first, second = rankdata(first, axis=0), rankdata(second, axis=0)
+    (first,), (second,) = standardize(first), standardize(second)
+    return np.clip(first.T @ second / len(first), -1.0, 1.0)

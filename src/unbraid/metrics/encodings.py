@@ -1,0 +1,109 @@
+"""Codes of factor combinations, each combination encoded once however often it is drawn."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from unbraid.metrics.arrays import as_codes
+
+Represent = Callable[[np.ndarray], np.ndarray] | np.ndarray
+
+CHUNK = 1024  # combinations given to `represent` at once
+DENSE = 1 << 26  # spaces up to this size mark what was drawn in a table; larger ones sort the draws
+
+
+def as_sizes(space: object) -> Int[np.ndarray, " k"]:
+    """The number of values of each factor, from a sequence or from an object with `.sizes`."""
+    sizes = np.asarray(getattr(space, "sizes", space))
+    if sizes.ndim != 1 or sizes.size < 2 or sizes.dtype.kind not in "iu":
+        raise ValueError(f"space must list the sizes of at least two factors as integers; got {space!r}.")
+    if (sizes < 2).any():
+        raise ValueError(
+            f"each factor must take at least two values; got sizes {sizes.tolist()}; "
+            "leave out the factors that never change."
+        )
+    return sizes.astype(np.int64)
+
+
+class Encodings:
+    """Codes on a factor grid, looked up by the place of a combination on it.
+
+    Places run in row-major mixed radix: the last factor changes fastest. `represent` is a function of a
+    table of factor combinations, or the codes of the whole grid as a table with one row a place.
+    """
+
+    def __init__(self, represent: Represent, space: object) -> None:
+        self.sizes = as_sizes(space)
+        self.places = int(np.prod(self.sizes, dtype=object))
+        if self.places >= 2**62:
+            raise ValueError(f"a factor space must have fewer than 2^62 combinations; got {self.places}.")
+        self.strides = np.array([int(np.prod(self.sizes[k + 1 :])) for k in range(len(self.sizes))])
+        self.represent = represent if callable(represent) else None
+        self.table = np.empty((0, 0))
+        if self.represent is None:
+            self.table = as_codes(represent, name="codes_on_grid", samples=self.places)  # type: ignore[arg-type]
+        self.encoded = 0  # how many combinations were given to `represent`
+
+    def factors(self, places: Int[np.ndarray, " n"]) -> Int[np.ndarray, "n k"]:
+        return places[:, None] // self.strides % self.sizes
+
+    def encode(self, draws: Sequence[np.ndarray]) -> tuple[Float[np.ndarray, "rows d"], list[np.ndarray]]:
+        """The codes of all places in `draws`, one row for each different place, and each draw's rows."""
+        if self.represent is None:
+            return self.table, list(draws)
+        if self.places <= DENSE:
+            drawn = np.zeros(self.places, dtype=bool)
+            for draw in draws:
+                drawn[draw] = True
+            distinct = np.flatnonzero(drawn)
+            row_of = np.cumsum(drawn, dtype=np.int32) - 1
+            rows = [row_of[draw] for draw in draws]
+        else:
+            distinct, inverse = np.unique(np.concatenate([d.ravel() for d in draws]), return_inverse=True)
+            parts = np.split(inverse, np.cumsum([draw.size for draw in draws])[:-1])
+            rows = [part.reshape(draw.shape) for part, draw in zip(parts, draws, strict=True)]
+        chunks = [self._codes_of(distinct[start : start + CHUNK]) for start in range(0, len(distinct), CHUNK)]
+        self.encoded += len(distinct)
+        return as_codes(np.concatenate(chunks), name="represent(factors)"), rows
+
+    def _codes_of(self, places: Int[np.ndarray, " n"]) -> np.ndarray:
+        assert self.represent is not None
+        codes = np.asarray(self.represent(self.factors(places)))
+        if codes.ndim != 2 or len(codes) != len(places):
+            raise ValueError(
+                f"represent must give one row of codes for each of {len(places)} combinations; "
+                f"got shape {codes.shape}."
+            )
+        return codes
+
+
+class Design:
+    """A balanced sample of the grid, which stands for all of it: every value of a factor equally often.
+
+    Encoded once, it serves draws with one factor fixed: the samples that share a value of the factor.
+    """
+
+    def __init__(self, sizes: Int[np.ndarray, " k"], points: int, rng: np.random.Generator) -> None:
+        places = int(np.prod(sizes, dtype=object))
+        strides = np.array([int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))])
+        if places <= points:
+            self.places = np.arange(places)
+            values = self.places[:, None] // strides % sizes
+        else:
+            values = np.stack([rng.permutation(np.arange(points) % size) for size in sizes], axis=1)
+            self.places = values @ strides
+        self.values = values
+        # For each factor the samples sorted by its value, and where each value's run of them starts.
+        self.members = [np.argsort(column, kind="stable") for column in values.T]
+        self.counts = [
+            np.bincount(column, minlength=size) for column, size in zip(values.T, sizes, strict=True)
+        ]
+
+    def sharing(
+        self, factor: int, values: Int[np.ndarray, "..."], rng: np.random.Generator
+    ) -> Int[np.ndarray, "..."]:
+        """For each of `values` a random sample of the design whose `factor` has it."""
+        counts = self.counts[factor]
+        first = np.cumsum(counts) - counts
+        return self.members[factor][first[values] + rng.integers(0, counts[values])]

@@ -1,0 +1,97 @@
+"""Explicitness. Ridgeway and Mozer, 2018, Learning Deep Disentangled Embeddings with the F-Statistic Loss,
+arXiv:1802.05312, Sec. 3."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+
+from unbraid.metrics.arrays import as_codes, as_factors, standardize
+
+PROTOCOLS = ("disentanglement_lib", "one_vs_rest")
+
+
+class Explicitness(NamedTuple):
+    score: float  # mean over factors of the test ROC-AUC: 1 is perfect, 0.5 is chance
+    per_factor: Float[np.ndarray, " k"]
+    train_score: float
+    normalized: float  # 2 score - 1, so that chance is 0
+    n: int
+    n_test: int
+    protocol: str
+
+
+def explicitness(
+    codes: np.ndarray,
+    factors: np.ndarray,
+    *,
+    test_codes: np.ndarray,
+    test_factors: np.ndarray,
+    protocol: str = "disentanglement_lib",
+) -> Explicitness:
+    """How well a linear classifier reads each factor: the area under its one-vs-rest ROC curves.
+
+    Logistic regression on codes standardised by the training sample; the area is averaged over the
+    values of a factor, then over factors. `disentanglement_lib` fits one multinomial regression a
+    factor, `one_vs_rest` one binary regression a value. A value missing from the test sample has no
+    area and is left out; one missing from the training sample gets 0.5. A constant code changes nothing.
+    """
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    codes = as_codes(codes)
+    factors = as_factors(factors, samples=len(codes))
+    test_codes = as_codes(test_codes, name="test_codes", columns=codes.shape[1])
+    test_factors = as_factors(
+        test_factors, samples=len(test_codes), columns=factors.shape[1], name="test_factors"
+    )
+    train, test = standardize(codes, test_codes)
+    areas = [
+        _areas(train, labels, test, test_labels, protocol)
+        for labels, test_labels in zip(factors.T, test_factors.T, strict=True)
+    ]
+    train_areas, per_factor = np.array(areas).T
+    score = float(per_factor.mean())
+    return Explicitness(
+        score, per_factor, float(train_areas.mean()), 2 * score - 1, len(codes), len(test_codes), protocol
+    )
+
+
+def roc_areas(
+    scores: Float[np.ndarray, "n v"], labels: Int[np.ndarray, " n"], values: Int[np.ndarray, " v"]
+) -> Float[np.ndarray, " v"]:
+    """The area under the ROC curve of each column as a detector of its value; NaN if it is absent.
+
+    By ranks: the share of (inside, outside) pairs in the right order, ties counting half.
+    """
+    inside = labels[:, None] == values
+    positive = inside.sum(axis=0)
+    negative = len(labels) - positive
+    ranks = np.where(inside, rankdata(scores, axis=0), 0.0).sum(axis=0)
+    pairs = positive * negative
+    ordered = ranks - positive * (positive + 1) / 2
+    return np.divide(ordered, pairs, out=np.full(len(values), np.nan), where=pairs > 0)
+
+
+def _areas(
+    train: Float[np.ndarray, "n d"],
+    labels: Int[np.ndarray, " n"],
+    test: Float[np.ndarray, "t d"],
+    test_labels: Int[np.ndarray, " t"],
+    protocol: str,
+) -> tuple[float, float]:
+    """Mean area on the training and on the test sample."""
+    values = np.unique(labels)
+    if protocol == "one_vs_rest":
+        fits = [LogisticRegression(max_iter=1000).fit(train, labels == value) for value in values]
+        train_scores, test_scores = (
+            np.stack([fit.decision_function(x) for fit in fits], axis=1) for x in (train, test)
+        )
+    else:
+        fit = LogisticRegression(max_iter=1000).fit(train, labels)
+        train_scores, test_scores = fit.predict_proba(train), fit.predict_proba(test)
+    train_areas = roc_areas(train_scores, labels, values)
+    test_areas = roc_areas(test_scores, test_labels, values)
+    unseen = np.full(len(np.setdiff1d(test_labels, values)), 0.5)
+    return float(train_areas.mean()), float(np.nanmean(np.concatenate([test_areas, unseen])))

@@ -1,0 +1,93 @@
+"""Unsupervised disentanglement ranking. Duan et al., 2020, Unsupervised Model Selection for Variational
+Disentangled Representation Learning, arXiv:1905.12614."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+from sklearn.linear_model import Lasso
+
+from unbraid.metrics.arrays import as_codes, standardize, varying
+from unbraid.metrics.correlation import correlation
+
+PROTOCOLS = ("lasso", "spearman")
+
+
+class UDR(NamedTuple):
+    score: float  # of the best model
+    best: int
+    per_model: Float[np.ndarray, " m"]  # median over the other models
+    pairwise: Float[np.ndarray, "m m"]  # [i, j]: model j's codes explained by model i's; diagonal 0
+    n: int
+    protocol: str
+
+
+def udr(
+    models: Sequence[np.ndarray],
+    *,
+    kl: Sequence[np.ndarray] | None = None,
+    protocol: str = "lasso",
+    alpha: float = 0.1,
+    threshold: float = 0.01,
+) -> UDR:
+    r"""Which of several models agrees best with the others, code by code, on the same samples.
+
+    .. math:: UDR_{ij} = ½ (mean_b \max_a R_{ab}^2 / \sum_a R_{ab} + mean_a \max_b R_{ab}^2 / \sum_b R_{ab})
+
+    R is the strength of each code a of model i in each code b of model j: the absolute weights of a
+    lasso (penalty `alpha`) on standardised codes, or the absolute Spearman correlation. `models` holds
+    one table a model, of the same samples in the same order. `kl` holds each model's mean KL a code in
+    nats; codes at or below `threshold` are left out, and without it only constant codes are.
+    """
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    if len(models) < 2:
+        raise ValueError(f"UDR compares models with each other: pass at least two tables; got {len(models)}.")
+    if kl is not None and len(kl) != len(models):
+        raise ValueError(f"kl must hold one row a model; got {len(kl)} for {len(models)} models.")
+    first = as_codes(models[0], name="models[0]")
+    tables = [as_codes(table, name=f"models[{i}]", samples=len(first)) for i, table in enumerate(models)]
+    informative = [varying(table) for table in tables]
+    if kl is not None:
+        informative = [
+            mask & _above(row, threshold, len(mask), f"kl[{i}]")
+            for i, (mask, row) in enumerate(zip(informative, kl, strict=True))
+        ]
+    kept = [standardize(table[:, mask])[0] for table, mask in zip(tables, informative, strict=True)]
+    count = len(tables)
+    pairwise = np.zeros((count, count))
+    for i in range(count):
+        for j in range(count):
+            if i != j and kept[i].shape[1] and kept[j].shape[1]:
+                pairwise[i, j] = _agreement(_relation(kept[i], kept[j], protocol, alpha))
+    others = ~np.eye(count, dtype=bool)
+    per_model = np.array([np.median(pairwise[others[:, j], j]) for j in range(count)])
+    best = int(per_model.argmax())
+    return UDR(float(per_model[best]), best, per_model, pairwise, len(first), protocol)
+
+
+def _above(kl: np.ndarray, threshold: float, columns: int, name: str) -> Bool[np.ndarray, " d"]:
+    kl = np.asarray(kl)
+    if kl.shape != (columns,):
+        raise ValueError(f"{name} must have one value a code, {columns}; got shape {kl.shape}.")
+    return kl > threshold
+
+
+def _relation(
+    first: Float[np.ndarray, "n d"], second: Float[np.ndarray, "n e"], protocol: str, alpha: float
+) -> Float[np.ndarray, "d e"]:
+    if protocol == "spearman":
+        return np.abs(correlation(first, second, "spearman"))
+    weights = Lasso(alpha=alpha).fit(first, second).coef_
+    return np.abs(weights).reshape(second.shape[1], first.shape[1]).T
+
+
+def _agreement(relation: Float[np.ndarray, "d e"]) -> float:
+    """1 if the codes match one to one at full strength."""
+    halves = []
+    for axis in (0, 1):
+        total = relation.sum(axis=axis)
+        peak = relation.max(axis=axis) ** 2
+        halves.append(np.divide(peak, total, out=np.zeros_like(total), where=total > 0).mean())
+    return float(np.mean(halves))

@@ -1,0 +1,54 @@
+"""Boosted trees equal to scikit-learn's, src/unbraid/metrics/boosting.py."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from torch.testing import assert_close
+
+from unbraid.metrics.boosting import boost
+from unbraid.metrics.regression_tree import presort
+
+
+def draw(classes: int, n: int, seed: int, kind: str = "real") -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(0, classes, (n, 3))
+    codes = factors @ rng.standard_normal((3, 6)) + 0.5 * rng.standard_normal((n, 6))
+    if kind == "integer":
+        codes = np.column_stack([factors, rng.integers(0, 3, n), np.zeros(n), rng.standard_normal(n)])
+    return codes.astype(np.float64), factors[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("classes", "n", "kind"),
+    [(2, 200, "real"), (3, 300, "real"), (12, 200, "real"), (60, 150, "real"), (4, 200, "integer")],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_equals_scikit_learn(classes: int, n: int, kind: str, seed: int) -> None:
+    """Few samples in many classes make ties common: the importances of two seeds differ, ours do not."""
+    codes, labels = draw(classes, 2 * n, seed, kind)
+    ours = boost(presort(codes[:n]), labels[:n], codes[n:], labels[n:], random_state=seed, stages=8)
+    theirs = GradientBoostingClassifier(random_state=seed, n_estimators=8).fit(codes[:n], labels[:n])
+    assert_close(ours.importances, theirs.feature_importances_, rtol=0, atol=1e-10)
+    assert_close(ours.train_accuracy, theirs.score(codes[:n], labels[:n]), rtol=0, atol=1e-12)
+    assert_close(ours.test_accuracy, theirs.score(codes[n:], labels[n:]), rtol=0, atol=1e-12)
+
+
+def test_equals_scikit_learn_to_the_last_stage() -> None:
+    codes, labels = draw(3, 400, 5)
+    ours = boost(presort(codes[:200]), labels[:200], codes[200:], labels[200:], random_state=5)
+    theirs = GradientBoostingClassifier(random_state=5).fit(codes[:200], labels[:200])
+    assert_close(ours.importances, theirs.feature_importances_, rtol=0, atol=1e-10)
+    assert_close(ours.test_accuracy, theirs.score(codes[200:], labels[200:]), rtol=0, atol=1e-12)
+
+
+def test_constant_codes_have_no_importance() -> None:
+    labels = np.arange(20) % 2
+    ours = boost(presort(np.ones((20, 3))), labels, np.ones((20, 3)), labels, random_state=0, stages=3)
+    assert_close(ours.importances, np.zeros(3))
+    assert_close(ours.train_accuracy, 0.5)
+
+
+def test_labels_keep_their_names() -> None:
+    codes = np.repeat([[-1.0], [0.0], [1.0]], 10, axis=0)
+    labels = np.repeat([7, -3, 100], 10)
+    assert_close(boost(presort(codes), labels, codes, labels, random_state=0, stages=5).test_accuracy, 1.0)

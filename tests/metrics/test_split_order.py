@@ -1,0 +1,53 @@
+"""scikit-learn's orders, src/unbraid/metrics/split_order.py."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from unbraid.metrics.split_order import Visits, running_sum, swap_apart
+
+
+def slow_swap(row: list[int], goes_left: list[bool]) -> tuple[list[int], int]:
+    """Look at the first place; if it belongs right, swap it with the last place not yet settled."""
+    items, first, last = list(zip(row, goes_left, strict=True)), 0, len(row)
+    while first < last:
+        if items[first][1]:
+            first += 1
+        else:
+            last -= 1
+            items[first], items[last] = items[last], items[first]
+    return [item[0] for item in items], first
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30))
+def test_sides_lie_as_the_swaps_leave_them(flags: list[bool]) -> None:
+    row, goes_left = np.arange(len(flags)) * 7, np.array(flags)
+    expected, count = slow_swap(row.tolist(), flags)
+    if 0 < count < len(flags):  # a cut always leaves something on both sides
+        assert swap_apart(row, goes_left, 1).tolist() == expected[:count]
+        assert swap_apart(row, goes_left, 2).tolist() == expected[count:]
+
+
+def test_every_code_is_visited_once_and_constants_are_kept() -> None:
+    visits = Visits(12345, 6)
+    flat = np.array([False, True, False, False, True, False])
+    visited, constants = visits.of_node(flat, [])
+    assert sorted(visited) == [0, 2, 3, 5]
+    assert sorted(constants) == [1, 4]
+    flat[0] = True
+    visited, more = visits.of_node(flat, constants)
+    assert sorted(visited) == [2, 3, 5]
+    assert more[:2] == constants
+    assert more[2:] == [0]
+
+
+def test_xorshift_by_hand() -> None:
+    """1 -> 1 ^ 1<<13 = 0x2001 -> ^ >>17 = 0x2001 -> ^ <<5 = 0x2001 ^ 0x40020 = 0x42021; of 7 codes: 270369 % 7 = 1."""
+    visits = Visits(1, 7)
+    assert visits.of_node(np.zeros(7, dtype=bool), [])[0][0] == 0x42021 % 7
+
+
+def test_sums_run_one_by_one() -> None:
+    values = np.array([1e16, 1.0, -1e16, 1.0])
+    assert_close(running_sum(values), ((1e16 + 1.0) - 1e16) + 1.0)
