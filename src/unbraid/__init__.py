@@ -1,6 +1,8 @@
 """Unbraid: learn representations whose strands come apart."""
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -64,9 +66,24 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f"unbraid.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'unbraid' has no attribute {name!r}")
+class _Package(ModuleType):
+    """The package itself: public names are found in their homes.
+
+    Importing the module `unbraid.train` would set the attribute `train` to that module; here it stays the
+    function of that name, whichever is imported first.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _PACKAGES:
+            return importlib.import_module(f"unbraid.{name}")
+        if name in _HOMES:
+            return getattr(importlib.import_module(_HOMES[name]), name)
+        raise AttributeError(f"module 'unbraid' has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

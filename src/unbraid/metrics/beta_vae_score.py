@@ -13,18 +13,18 @@ CHUNK = 1 << 13  # differences averaged at once
 
 
 class Protocol(NamedTuple):
-    """The sample sizes of a protocol; `design` is the number of images of `grid`, 0 elsewhere."""
+    """The sample sizes of a protocol; `images` is the size of `grid`'s sample of the space, 0 elsewhere."""
 
     differences: int
     test_differences: int
     pairs: int
-    design: int = 0
+    images: int = 0
 
 
 PROTOCOLS = {
     "disentanglement_lib": Protocol(10_000, 5_000, 64),
     "infogan_cr": Protocol(500, 0, 50),
-    "grid": Protocol(10_000, 20_000, 64, design=1 << 15),
+    "grid": Protocol(10_000, 20_000, 64, images=1 << 15),
 }
 
 
@@ -48,6 +48,7 @@ def beta_vae_score(
     differences: int | None = None,
     test_differences: int | None = None,
     pairs: int | None = None,
+    images: int | None = None,
 ) -> BetaVAEScore:
     r"""How well a linear classifier tells, from how codes differ, which factor two images share.
 
@@ -61,12 +62,13 @@ def beta_vae_score(
     - `disentanglement_lib`: 10,000 differences to learn from and 5,000 to score, 64 pairs each. It asks
       for 1.92 million images; each different one is encoded once.
     - `infogan_cr`: 500 differences of 50 pairs, scored on themselves.
-    - `grid`: 32,768 images, every value of every factor equally often, are encoded once, and all pairs are
+    - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and all pairs are
       drawn from them; four times the test differences of the first.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     given = {"differences": differences, "test_differences": test_differences, "pairs": pairs}
+    given["images"] = images if protocol == "grid" else None
     plan = PROTOCOLS[protocol]._replace(**{name: v for name, v in given.items() if v is not None})
     if plan.differences < 1 or plan.test_differences < 0 or plan.pairs < 1:
         raise ValueError(
@@ -80,8 +82,8 @@ def beta_vae_score(
         raise ValueError(
             f"the {plan.differences} differences to learn from all share one factor; ask for more of them."
         )
-    if plan.design:
-        design = Design(encodings.sizes, plan.design, rng)
+    if plan.images:
+        design = Design(encodings.sizes, plan.images, rng)
         left, right = _pairs_of_design(design, shared, plan.pairs, rng)
         codes, (rows,) = encodings.encode([design.places])
         left, right = rows[left], rows[right]

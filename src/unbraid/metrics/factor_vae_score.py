@@ -11,20 +11,20 @@ CHUNK = 1 << 13  # votes cast at once
 
 
 class Protocol(NamedTuple):
-    """The sample sizes of a protocol; `design` is the number of images of `grid`, 0 elsewhere."""
+    """The sample sizes of a protocol; `images` is the size of `grid`'s sample of the space, 0 elsewhere."""
 
     votes: int
     test_votes: int
     size: int
     points: int
     min_std: float
-    design: int = 0
+    images: int = 0
 
 
 PROTOCOLS = {
     "disentanglement_lib": Protocol(10_000, 5_000, 64, 10_000, 0.05),
     "infogan_cr": Protocol(500, 0, 100, 73_728, 0.0),
-    "grid": Protocol(40_000, 20_000, 64, 0, 0.05, design=1 << 15),
+    "grid": Protocol(40_000, 20_000, 64, 0, 0.05, images=1 << 15),
 }
 
 
@@ -51,6 +51,7 @@ def factor_vae_score(
     test_votes: int | None = None,
     size: int | None = None,
     min_std: float | None = None,
+    images: int | None = None,
 ) -> FactorVAEScore:
     r"""How well the code that varies least tells which factor was held fixed.
 
@@ -69,12 +70,13 @@ def factor_vae_score(
       encoded once.
     - `infogan_cr`: 500 votes from 100 samples each, scored on themselves; 73,728 samples (a tenth of
       dSprites) for Var(z_j). Only constant codes are left out.
-    - `grid`: 32,768 images, every value of every factor equally often, are encoded once, and everything is
+    - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and everything is
       drawn from them; four times the votes of the first, which then cost nothing.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     given = {"votes": votes, "test_votes": test_votes, "size": size, "min_std": min_std}
+    given["images"] = images if protocol == "grid" else None
     plan = PROTOCOLS[protocol]._replace(**{name: v for name, v in given.items() if v is not None})
     if plan.votes < 1 or plan.test_votes < 0 or plan.size < 2:
         raise ValueError(
@@ -83,8 +85,8 @@ def factor_vae_score(
         )
     encodings = Encodings(represent, space)
     fixed = rng.integers(len(encodings.sizes), size=plan.votes + plan.test_votes)
-    if plan.design:
-        design = Design(encodings.sizes, plan.design, rng)
+    if plan.images:
+        design = Design(encodings.sizes, plan.images, rng)
         groups, everywhere = _groups_of_design(design, fixed, plan.size, rng), design.places
         codes, (rows,) = encodings.encode([everywhere])
         groups = rows[groups]
