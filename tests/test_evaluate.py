@@ -9,9 +9,10 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.evaluate import Sample, available_metrics, evaluate
+from unbraid.evaluate import available_metrics, evaluate
 from unbraid.methods import BetaVAE
 from unbraid.objectives import kl_to_standard_normal
+from unbraid.samples import Sample
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -53,7 +54,7 @@ def test_factors_that_take_one_value_are_left_out() -> None:
 def test_represent_encodes_the_combinations_it_is_given() -> None:
     method, data = make(BetaVAE).float(), dataset()
     sample = Sample(method, data, size=10, seed=0)
-    factors = np.array([[2, 3, 0, 4], [0, 0, 0, 0]])
+    factors = np.array([[2, 3, 4], [0, 0, 0]])  # of the three that vary
     with torch.no_grad():
         expected = method.encode(data.observe(torch.tensor([59, 0])))
     assert_close(sample.represent(factors), expected.numpy())
@@ -98,3 +99,46 @@ def test_the_metrics_of_one_model_are_available_by_name() -> None:
     names = set(available_metrics())
     assert names >= {"reconstruction", "kl", "mig", "modularity", "explicitness", "mcc", "active_codes"}
     assert not names & {"udr", "model_centrality", "discretize", "entropy", "bootstrap", "w2"}
+
+
+def test_the_fast_protocol_takes_the_quick_forms_and_says_so() -> None:
+    scores = {
+        score["metric"]: score
+        for score in evaluate(
+            make(BetaVAE).float(),
+            dataset(),
+            ["dci", "sap", "factor_vae_score"],
+            protocol="fast",
+            samples=200,
+            test_samples=100,
+        )
+    }
+    assert scores["dci"]["protocol"] == "histogram" and scores["factor_vae_score"]["protocol"] == "grid"
+    assert scores["sap"]["protocol"] == "disentanglement_lib"
+    assert (scores["dci"]["n"], scores["dci"]["n_test"]) == (200, 100)
+    assert scores["factor_vae_score"]["n"] == 40_000  # votes
+    assert {"dci.completeness", "dci.informativeness"} <= set(scores)
+
+
+def test_infogan_crs_protocol_scores_on_the_training_sample() -> None:
+    method = make(BetaVAE).float()
+    sap, dci = (
+        next(score for score in evaluate(method, dataset(), [name], protocol="infogan_cr", samples=300))
+        for name in ("sap", "dci")
+    )
+    assert sap["protocol"] == "infogan_cr" and sap["n"] == 300
+    assert dci["protocol"] == "infogan_cr_cv"  # not dSprites' factors: depths are chosen
+    with pytest.raises(ValueError, match="explicitness needs a test sample"):
+        evaluate(method, dataset(), ["explicitness"], protocol="infogan_cr", samples=300)
+    with pytest.raises(ValueError, match="no protocol 'dlib'"):
+        evaluate(method, dataset(), ["sap"], protocol="dlib")
+
+
+def test_metrics_that_do_not_apply_are_left_out_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["mig", "group_accuracy", "active_codes"]
+    scores = evaluate(make(BetaVAE).float(), dataset(), names, samples=100, skip_missing=True, quiet=False)
+    assert {score["metric"] for score in scores} >= {"mig", "active_codes"}
+    assert "group_accuracy left out: beta-vae does not predict classes" in capsys.readouterr().err
+    partial = dataset().under(lambda space: space.only(a=[0, 1]))
+    with pytest.raises(ValueError, match="not every combination of its factors"):
+        evaluate(make(BetaVAE).float(), partial, ["factor_vae_score"], samples=50)

@@ -82,17 +82,26 @@ def data_get(name: str, root: Root = None, variant: Variant = None, as_json: AsJ
         print(f"{name} is rendered here: nothing to get." if path is None else f"{name} lies in {path}.")
 
 
+Metrics = Annotated[
+    str, typer.Option(help="Names, separated by commas, `strand:name` for one strand; or all that apply.")
+]
+ProtocolName = Annotated[str, typer.Option(help="disentanglement_lib, infogan_cr or fast.")]
+Seed = Annotated[int, typer.Option(help="Of the samples and of metrics that draw.")]
+
+
 @app.command()
 def evaluate(
     run: RunFolder,
-    metrics: Annotated[
-        str, typer.Option(help="Names, separated by commas, `strand:name` for one strand; or all.")
-    ] = ("reconstruction,kl"),
+    metrics: Metrics = "reconstruction,kl",
+    protocol: ProtocolName = "disentanglement_lib",
     samples: Annotated[
-        int, typer.Option(help="Observations to score on, or to train predictors on.")
-    ] = 10_000,
-    test_samples: Annotated[int, typer.Option(help="Observations to test predictors on.")] = 5_000,
-    seed: Annotated[int, typer.Option(help="Of the samples and of metrics that draw.")] = 0,
+        int | None,
+        typer.Option(help="Observations to score on, or to train predictors on; else the protocol's."),
+    ] = None,
+    test_samples: Annotated[
+        int | None, typer.Option(help="Observations to test predictors on; else the protocol's.")
+    ] = None,
+    seed: Seed = 0,
     root: Root = None,
     device: Device = "auto",
     as_json: AsJSON = False,
@@ -100,10 +109,10 @@ def evaluate(
     """Score a run and keep the scores in its folder."""
     from unbraid.commands.evaluate import evaluate_run
 
-    wanted = metrics.split(",")
     scores = evaluate_run(
         run,
-        wanted,
+        metrics.split(","),
+        protocol=protocol,
         samples=samples,
         test_samples=test_samples,
         seed=seed,
@@ -111,12 +120,34 @@ def evaluate(
         device=device,
         quiet=as_json,
     )
-    if as_json:
-        _print_json(scores)
-        return
-    for score in scores:
-        protocol = f", {score['protocol']}" if score["protocol"] else ""
-        print(f"{score['metric']:<28} {score['value']:.4f}  (n={score['n']}{protocol}, {score['seconds']} s)")
+    _print_scores(scores, as_json)
+
+
+@app.command()
+def score(
+    codes: Annotated[Path, typer.Argument(metavar="CODES.npz", help="An .npz or .npy with codes (n, d).")],
+    factors: Annotated[
+        Path, typer.Argument(metavar="FACTORS.npz", help="An .npz or .npy with factors (n, k).")
+    ],
+    metrics: Metrics = "all",
+    protocol: ProtocolName = "fast",
+    test_fraction: Annotated[float, typer.Option(help="The part of the rows that tests predictors.")] = 1 / 3,
+    seed: Seed = 0,
+    as_json: AsJSON = False,
+) -> None:
+    """Score codes that any other tool has made."""
+    from unbraid.commands.evaluate import score_files
+
+    scores = score_files(
+        codes,
+        factors,
+        metrics.split(","),
+        protocol=protocol,
+        test_fraction=test_fraction,
+        seed=seed,
+        quiet=as_json,
+    )
+    _print_scores(scores, as_json)
 
 
 @app.command()
@@ -220,6 +251,17 @@ def demo(
 
     path = run_demo(out, quiet=as_json)
     _print_json({"out": str(path)}) if as_json else print(f"Open {path} in a browser.")
+
+
+def _print_scores(scores: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        _print_json(scores)
+        return
+    for entry in scores:
+        protocol = f", {entry['protocol']}" if entry["protocol"] else ""
+        tested = f", tested on {entry['n_test']}" if entry["n_test"] else ""
+        sizes = f"n={entry['n']}{tested}{protocol}, {entry['seconds']} s"
+        print(f"{entry['metric']:<30} {entry['value']:.4f}  ({sizes})")
 
 
 def _print_json(value: Any) -> None:

@@ -1,17 +1,14 @@
 """Evaluation: encode once, score many."""
 
-import copy
 import inspect
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
-from torch import Generator, Tensor
+from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.methods.base import Method
@@ -19,96 +16,37 @@ from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
 from unbraid.naming import choose
 from unbraid.progress import progress
 from unbraid.runs import Run
+from unbraid.samples import Arrays, Missing, Sample
 from unbraid.settings import rebuild
 
 Metric = Callable[..., Any]
 
 
-class Sample:
-    """One sample of a dataset seen through a method; each array is made when it is first asked for."""
+class Protocol(NamedTuple):
+    """A published way to score: sample sizes, and what each metric's own protocol is called."""
 
-    def __init__(
-        self, method: Method, dataset: Dataset, *, size: int, seed: int, strand: str | None = None
-    ) -> None:
-        self.method, self.dataset, self.size, self.seed = method, dataset, size, seed
-        self.strand = strand or method.strands.default
-        self._tables = dataset.to("cpu", observations=False)
-        self._rows = self._tables.draw(size, Generator().manual_seed(seed))
+    samples: int
+    test_samples: int  # 0: predictors are tested on what they were trained on, where a metric allows it
+    metrics: Mapping[str, str]
 
-    def of_strand(self, strand: str) -> "Sample":
-        """The same sample, its codes cut down to a strand."""
-        other = copy.copy(self)
-        other.__dict__.pop("codes", None)
-        other.strand = strand
-        return other
 
-    @cached_property
-    def whole_codes(self) -> Float[np.ndarray, "n d"]:
-        """Every dimension of the code of each observation."""
-        return self.over_batches(lambda x: self.method.encode(x))
-
-    @cached_property
-    def codes(self) -> Float[np.ndarray, "n d"]:
-        """The dimensions of the strand."""
-        return self.whole_codes[:, list(self.method.strands[self.strand])]
-
-    @cached_property
-    def posterior(self) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
-        """Mean and log-variance of q(z|x)."""
-        if not hasattr(self.method, "posterior"):
-            raise ValueError(f"{self.method.name()} has no posterior, so it has no KL: choose other metrics.")
-        both = self.over_batches(lambda x: torch.cat(self.method.posterior(x), 1))  # type: ignore
-        mean, logvar = np.split(both, 2, axis=1)
-        return mean, logvar
-
-    @cached_property
-    def factors(self) -> Int[np.ndarray, "n k"]:
-        """The factor values of each observation; factors that take one value are left out."""
-        factors = self._tables.factors(self._rows)
-        if factors is None:
-            raise ValueError(
-                f"{self.dataset.name} has no known factors to compare codes with: choose metrics without "
-                "labels, such as reconstruction, kl or active_codes."
-            )
-        return factors.numpy()[:, [size > 1 for size in self.dataset.space.sizes]]  # type: ignore[union-attr]
-
-    @cached_property
-    def labels(self) -> Int[np.ndarray, " n"]:
-        """The class of each observation."""
-        labels, _ = self._tables.roles(self._tables.factors(self._rows))
-        if labels is None:
-            raise ValueError(f"{self.dataset.name} has no class labels: choose metrics without them.")
-        return labels.numpy()
-
-    @cached_property
-    def nuisances(self) -> Int[np.ndarray, "n m"]:
-        """The known nuisances of each observation."""
-        _, nuisances = self._tables.roles(self._tables.factors(self._rows))
-        if nuisances is None:
-            raise ValueError(f"{self.dataset.name} names no nuisance factors: choose metrics without them.")
-        return nuisances.numpy()
-
-    @cached_property
-    def predictions(self) -> Int[np.ndarray, " n"]:
-        """The class that the method predicts for each observation."""
-        if not hasattr(self.method, "predict"):
-            raise ValueError(f"{self.method.name()} does not predict classes: choose other metrics.")
-        return self.over_batches(lambda x: self.method.predict(x).argmax(1))  # type: ignore
-
-    def represent(self, factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
-        """The strand's codes of observations with the given factor values."""
-        assert self._tables.space is not None
-        index = self._tables.space.index(torch.as_tensor(factors).long())
-        rows = self._tables.find(index, Generator().manual_seed(self.seed))
-        return self.over_batches(self.method.encode, rows)[:, list(self.method.strands[self.strand])]
-
-    @torch.no_grad()
-    def over_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor | None = None) -> np.ndarray:
-        """A function of the observations, batch by batch; of other rows when they are given."""
-        rows = self._rows if rows is None else rows
-        device = self.method.step.device
-        parts = [function(self.dataset.observe(part.to(device))).float().cpu() for part in rows.split(BATCH)]
-        return torch.cat(parts).numpy()
+PROTOCOLS = {
+    "disentanglement_lib": Protocol(10_000, 5_000, {}),
+    "infogan_cr": Protocol(
+        73_728,
+        0,
+        dict.fromkeys(("sap", "dci", "factor_vae_score", "beta_vae_score"), "infogan_cr"),
+    ),
+    # The first, with the quick forms of the three scores that take minutes.
+    "fast": Protocol(
+        10_000, 5_000, {"dci": "histogram", "factor_vae_score": "grid", "beta_vae_score": "grid"}
+    ),
+}
+DSPRITES = (3, 6, 40, 32, 32)  # InfoGAN-CR gives a forest's depth for each of these factors
+SUPPLIED = {
+    *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
+    *("test_codes", "test_factors", "test_labels"),
+}
 
 
 def evaluate(
@@ -116,9 +54,11 @@ def evaluate(
     dataset: Dataset,
     metrics: Iterable[str | Metric] = ("reconstruction", "kl"),
     *,
-    samples: int = 10_000,
-    test_samples: int = 5_000,
+    protocol: str = "disentanglement_lib",
+    samples: int | None = None,
+    test_samples: int | None = None,
     seed: int = 0,
+    skip_missing: bool = False,
     quiet: bool = True,
 ) -> list[dict[str, Any]]:
     """Scores a method on a dataset, encoding it once for all metrics.
@@ -130,42 +70,75 @@ def evaluate(
         method: A trained method.
         dataset: What to draw the samples from.
         metrics: Names (`mig`; `strand:mig` for one strand), or functions of one's own whose arguments are named
-            like the arrays: codes, factors, labels, test_codes, test_factors, rng, …
-        samples: Observations to compute scores on, or to train their predictors on.
-        test_samples: Observations to test such predictors on.
+            like the arrays: codes, factors, labels, test_codes, test_factors, rng, sample, …
+        protocol: disentanglement_lib, infogan_cr or fast: sample sizes and the metrics' own protocols.
+        samples: Observations to compute scores on, or to train their predictors on; the protocol's by default.
+        test_samples: Observations to test such predictors on; the protocol's by default.
         seed: Of the samples, and of metrics that draw.
+        skip_missing: Leaves out metrics that need what the method or the dataset does not have.
         quiet: Shows no progress.
     """
+    rules = choose("protocol", protocol, PROTOCOLS)
     was_training = method.training
     method.eval()
-    sample = Sample(method, dataset.to(method.step.device), size=samples, seed=seed)
-    test = Sample(method, sample.dataset, size=test_samples, seed=seed + 1)
+    size = rules.samples if samples is None else samples
+    test_size = rules.test_samples if test_samples is None else test_samples
+    sample = Sample(method, dataset.to(method.step.device), size=size, seed=seed)
+    test = Sample(method, sample.dataset, size=test_size, seed=seed + 1) if test_size else None
+    scores = score(
+        sample, test, metrics, protocol=protocol, seed=seed, skip_missing=skip_missing, quiet=quiet
+    )
+    method.train(was_training)
+    return scores
+
+
+def score(
+    sample: Sample | Arrays,
+    test: Sample | Arrays | None,
+    metrics: Iterable[str | Metric],
+    *,
+    protocol: str = "disentanglement_lib",
+    seed: int = 0,
+    skip_missing: bool = False,
+    quiet: bool = True,
+) -> list[dict[str, Any]]:
+    """The entries of each metric on one sample; predictors are tested on `test`."""
     chosen = [(metric, *find_metric(metric)) for metric in metrics]
     scores: list[dict[str, Any]] = []
     with progress("scoring", len(chosen), quiet=quiet, unit="metrics") as bar:
         for place, (asked, name, function) in enumerate(chosen, start=1):
             strand, colon, _ = asked.rpartition(":") if isinstance(asked, str) else ("", "", "")
-            here = (sample.of_strand(strand), test.of_strand(strand)) if strand else (sample, test)
+            here = sample.of_strand(strand) if strand else sample
+            there = test.of_strand(strand) if strand and test is not None else test
             began = time.perf_counter()
-            result = function(**_arguments(function, *here, seed))
+            try:
+                arguments = _arguments(
+                    name, function, here, there, seed, choose("protocol", protocol, PROTOCOLS)
+                )
+            except Missing as missing:
+                if not skip_missing:
+                    raise
+                if not quiet:
+                    print(f"{name} left out: {missing}", file=sys.stderr)
+                continue
+            result = function(**arguments)
             common = {
                 "seed": seed,
-                "n": getattr(result, "n", samples),
-                "n_test": getattr(result, "n_test", 0),
+                "n": _first(result, "n", "n_votes", "n_differences"),
+                "n_test": _first(result, "n_test", "n_test_votes", "n_test_differences"),
                 "seconds": round(time.perf_counter() - began, 3),
             }
-            entries = _entries(
-                strand + colon + name, result, common, settings=inspect.signature(function).parameters
-            )
+            settings = inspect.signature(function).parameters
+            entries = _entries(strand + colon + name, result, common, settings=settings)
             scores += entries
             bar.show(place, {name: entries[0]["value"]})
-    method.train(was_training)
     return scores
 
 
 class Reconstruction(NamedTuple):
     score: float
     protocol: str
+    n: int
 
 
 def reconstruction(sample: Sample) -> Reconstruction:
@@ -179,7 +152,7 @@ def reconstruction(sample: Sample) -> Reconstruction:
         return (likelihood.nll(method.decoder(codes), x) * len(x)).view(1)  # type: ignore[operator]
 
     protocol = "squared_error" if likelihood is None else str(likelihood)
-    return Reconstruction(float(sample.over_batches(error).sum()) / sample.size, protocol)
+    return Reconstruction(float(sample.over_batches(error).sum()) / sample.size, protocol, sample.size)
 
 
 def kl(sample: Sample) -> KLPerCode:
@@ -207,13 +180,6 @@ def available_metrics() -> dict[str, Metric]:
     }
 
 
-BATCH = 512  # observations encoded at once
-SUPPLIED = {
-    *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
-    *("test_codes", "test_factors", "test_labels"),
-}
-
-
 def _scores(function: Metric) -> bool:
     """Whether a function returns a result with a score."""
     result = inspect.signature(function, eval_str=True).return_annotation
@@ -225,21 +191,44 @@ def _required(function: Metric) -> set[str]:
     return {parameter.name for parameter in parameters if parameter.default is parameter.empty}
 
 
-def _arguments(function: Metric, sample: Sample, test: Sample, seed: int) -> dict[str, Any]:
+def _arguments(
+    name: str,
+    function: Metric,
+    sample: Sample | Arrays,
+    test: Sample | Arrays | None,
+    seed: int,
+    rules: Protocol,
+) -> dict[str, Any]:
+    """What a metric asks for, by the names of its parameters."""
+    parameters, required = inspect.signature(function).parameters, _required(function)
     arguments: dict[str, Any] = {}
-    for name in inspect.signature(function).parameters:
-        if name == "sample":
-            arguments[name] = sample
-        elif name == "rng":
-            arguments[name] = np.random.default_rng(seed)
-        elif name == "space":
-            _ = sample.factors  # says so where there are none
-            arguments[name] = sample.dataset.space.sizes  # type: ignore[union-attr]
-        elif name.startswith("test_") and name in SUPPLIED:
-            arguments[name] = getattr(test, name.removeprefix("test_"))
-        elif name in SUPPLIED:
-            arguments[name] = getattr(sample, name)
+    for wanted in parameters:
+        if wanted == "sample":
+            if isinstance(sample, Arrays):
+                raise Missing(f"{name} needs the method itself, not arrays alone: choose other metrics.")
+            arguments[wanted] = sample
+        elif wanted == "rng":
+            arguments[wanted] = np.random.default_rng(seed)
+        elif wanted.startswith("test_") and wanted in SUPPLIED:
+            if test is not None:
+                arguments[wanted] = getattr(test, wanted.removeprefix("test_"))
+            elif wanted in required:
+                raise Missing(f"{name} needs a test sample, and there is none: give test_samples.")
+        elif wanted in SUPPLIED:
+            arguments[wanted] = getattr(sample, wanted)
+    if name in rules.metrics:
+        arguments["protocol"] = rules.metrics[name]
+        if arguments["protocol"] == "infogan_cr":
+            if "kinds" in parameters:
+                arguments["kinds"] = sample.kinds
+            if name == "dci" and sample.space != DSPRITES:
+                arguments["protocol"] = "infogan_cr_cv"  # there are no published depths: they are chosen
     return arguments
+
+
+def _first(result: Any, *names: str) -> int:
+    """The first of these sizes that a result carries; 0 when it says nothing of its samples."""
+    return next((getattr(result, name) for name in names if hasattr(result, name)), 0)
 
 
 def _entries(
@@ -271,6 +260,5 @@ def dataset_of(run: Run, root: Path | str | None = None) -> Dataset:
         raise ValueError(
             f"{run.folder} was trained on {run.data_name}, made in Python: pass that dataset to `evaluate` there."
         )
-    return open_dataset(
-        origin["name"], root=root, **{key: rebuild(value) for key, value in origin["options"].items()}
-    )
+    options = {key: rebuild(value) for key, value in origin["options"].items()}
+    return open_dataset(origin["name"], root=root, **options)

@@ -24,9 +24,8 @@ class Counting:
 @pytest.mark.parametrize("dense", [1 << 26, 1])
 def test_every_combination_is_encoded_once(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encodings, "DENSE", dense)
-    monkeypatch.setattr(encodings, "CHUNK", 5)
     represent = Counting()
-    space = Encodings(represent, (2, 3, 4))
+    space = Encodings(represent, (2, 3, 4), batch=5)
     draws = [np.random.default_rng(0).integers(24, size=(7, 3)), np.array([0, 0, 23])]
     codes, rows = space.encode(draws)
     assert len(represent.seen) == len(set(represent.seen)) == space.encoded

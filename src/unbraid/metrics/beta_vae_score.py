@@ -49,6 +49,7 @@ def beta_vae_score(
     test_differences: int | None = None,
     pairs: int | None = None,
     images: int | None = None,
+    batch: int = 64,
 ) -> BetaVAEScore:
     r"""How well a linear classifier tells, from how codes differ, which factor two images share.
 
@@ -75,7 +76,7 @@ def beta_vae_score(
             "a β-VAE score needs differences >= 1, test_differences >= 0 and pairs >= 1; "
             f"got {plan.differences}, {plan.test_differences} and {plan.pairs}."
         )
-    encodings = Encodings(represent, space)
+    encodings = Encodings(represent, space, batch)
     shared = rng.integers(len(encodings.sizes), size=plan.differences + plan.test_differences)
     train, test = slice(None, plan.differences), slice(plan.differences, None)
     if len(np.unique(shared[train])) < 2:

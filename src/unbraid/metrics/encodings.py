@@ -9,7 +9,6 @@ from unbraid.metrics.arrays import as_codes
 
 Represent = Callable[[np.ndarray], np.ndarray] | np.ndarray
 
-CHUNK = 1024  # combinations given to `represent` at once
 DENSE = 1 << 26  # spaces up to this size mark what was drawn in a table; larger ones sort the draws
 
 
@@ -30,10 +29,14 @@ class Encodings:
     """Codes on a factor grid, looked up by the place of a combination on it.
 
     Places run in row-major mixed radix: the last factor changes fastest. `represent` is a function of a
-    table of factor combinations, or the codes of the whole grid as a table with one row a place.
+    table of at most `batch` factor combinations, or the codes of the whole grid as a table with one row a
+    place.
     """
 
-    def __init__(self, represent: Represent, space: object) -> None:
+    def __init__(self, represent: Represent, space: object, batch: int = 64) -> None:
+        if batch < 1:
+            raise ValueError(f"batch must be at least 1; got {batch}.")
+        self.batch = batch
         self.sizes = as_sizes(space)
         self.places = int(np.prod(self.sizes, dtype=object))
         if self.places >= 2**62:
@@ -63,7 +66,10 @@ class Encodings:
             distinct, inverse = np.unique(np.concatenate([d.ravel() for d in draws]), return_inverse=True)
             parts = np.split(inverse, np.cumsum([draw.size for draw in draws])[:-1])
             rows = [part.reshape(draw.shape) for part, draw in zip(parts, draws, strict=True)]
-        chunks = [self._codes_of(distinct[start : start + CHUNK]) for start in range(0, len(distinct), CHUNK)]
+        chunks = [
+            self._codes_of(distinct[start : start + self.batch])
+            for start in range(0, len(distinct), self.batch)
+        ]
         self.encoded += len(distinct)
         return as_codes(np.concatenate(chunks), name="represent(factors)"), rows
 

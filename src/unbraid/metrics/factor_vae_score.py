@@ -52,6 +52,7 @@ def factor_vae_score(
     size: int | None = None,
     min_std: float | None = None,
     images: int | None = None,
+    batch: int = 64,
 ) -> FactorVAEScore:
     r"""How well the code that varies least tells which factor was held fixed.
 
@@ -62,7 +63,8 @@ def factor_vae_score(
 
     `represent` is a function from factor combinations (n, k) to codes (n, d), or the codes of the whole
     grid as a table of (product of sizes, d), last factor fastest. `space` lists the sizes of the factors,
-    or has them as `.sizes`. Codes whose standard deviation over the space is below `min_std` do not vote:
+    or has them as `.sizes`. `represent` is given `batch` combinations at a time: few suit a processor's cache,
+    more a GPU. Codes whose standard deviation over the space is below `min_std` do not vote:
     a code that never moves would always have the least variance. Without codes left the score is 0.
 
     - `disentanglement_lib`: 10,000 votes to learn from and 5,000 to score, from 64 samples each, and
@@ -83,7 +85,7 @@ def factor_vae_score(
             "a FactorVAE score needs votes >= 1, test_votes >= 0 and size >= 2; "
             f"got {plan.votes}, {plan.test_votes} and {plan.size}."
         )
-    encodings = Encodings(represent, space)
+    encodings = Encodings(represent, space, batch)
     fixed = rng.integers(len(encodings.sizes), size=plan.votes + plan.test_votes)
     if plan.images:
         design = Design(encodings.sizes, plan.images, rng)

@@ -1,0 +1,154 @@
+"""What scores are computed from: arrays by name, made when a metric first asks for them."""
+
+import copy
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Generator, Tensor
+
+from unbraid.data.dataset import Dataset
+from unbraid.methods.base import Method
+
+BATCH = 512  # observations encoded at once
+
+
+class Missing(ValueError):
+    """What a metric needs is not known here."""
+
+
+class Arrays:
+    """Codes with their factors or labels, from anywhere."""
+
+    def __init__(
+        self, codes: np.ndarray, factors: np.ndarray | None = None, labels: np.ndarray | None = None
+    ) -> None:
+        self.codes = codes
+        if factors is not None:
+            self.factors = factors
+        if labels is not None:
+            self.labels = labels
+
+    def of_strand(self, strand: str) -> "Arrays":
+        raise ValueError(
+            f"Arrays have no strands, so {strand!r} is not among them: cut the codes beforehand."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Missing(f"The files hold no {name}, which this metric needs: choose other metrics.")
+
+
+class Sample:
+    """One sample of a dataset seen through a method."""
+
+    def __init__(
+        self, method: Method, dataset: Dataset, *, size: int, seed: int, strand: str | None = None
+    ) -> None:
+        self.method, self.dataset, self.size, self.seed = method, dataset, size, seed
+        self.strand = strand or method.strands.default
+        self._tables = dataset.to("cpu", observations=False)
+        self._rows = self._tables.draw(size, Generator().manual_seed(seed))
+
+    def of_strand(self, strand: str) -> "Sample":
+        """The same sample, its codes cut down to a strand."""
+        _ = self.whole_codes  # encoded once for all strands
+        other = copy.copy(self)
+        other.__dict__.pop("codes", None)
+        other.strand = strand
+        return other
+
+    @cached_property
+    def whole_codes(self) -> Float[np.ndarray, "n d"]:
+        """Every dimension of the code of each observation."""
+        return self.over_batches(lambda x: self.method.encode(x))
+
+    @cached_property
+    def codes(self) -> Float[np.ndarray, "n d"]:
+        """The dimensions of the strand."""
+        return self.whole_codes[:, list(self.method.strands[self.strand])]
+
+    @cached_property
+    def posterior(self) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
+        """Mean and log-variance of q(z|x)."""
+        if not hasattr(self.method, "posterior"):
+            raise Missing(f"{self.method.name()} has no posterior, so it has no KL: choose other metrics.")
+        both = self.over_batches(lambda x: torch.cat(self.method.posterior(x), 1))  # type: ignore[operator]
+        mean, logvar = np.split(both, 2, axis=1)
+        return mean, logvar
+
+    @cached_property
+    def factors(self) -> Int[np.ndarray, "n k"]:
+        """The factor values of each observation; factors that take one value are left out."""
+        factors = self._tables.factors(self._rows)
+        if factors is None:
+            raise Missing(
+                f"{self.dataset.name} has no known factors to compare codes with: choose metrics without "
+                "labels, such as reconstruction, kl or active_codes."
+            )
+        return factors.numpy()[:, self._varying]
+
+    @cached_property
+    def labels(self) -> Int[np.ndarray, " n"]:
+        """The class of each observation."""
+        labels, _ = self._tables.roles(self._tables.factors(self._rows))
+        if labels is None:
+            raise Missing(f"{self.dataset.name} has no class labels: choose metrics without them.")
+        return labels.numpy()
+
+    @cached_property
+    def nuisances(self) -> Int[np.ndarray, "n m"]:
+        """The known nuisances of each observation."""
+        _, nuisances = self._tables.roles(self._tables.factors(self._rows))
+        if nuisances is None:
+            raise Missing(f"{self.dataset.name} names no nuisance factors: choose metrics without them.")
+        return nuisances.numpy()
+
+    @cached_property
+    def predictions(self) -> Int[np.ndarray, " n"]:
+        """The class that the method predicts for each observation."""
+        if not hasattr(self.method, "predict"):
+            raise Missing(f"{self.method.name()} does not predict classes: choose other metrics.")
+        return self.over_batches(lambda x: self.method.predict(x).argmax(1)).astype(np.int64)  # type: ignore[operator]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of each factor whether its values are classes or lie on a scale: the label's are classes."""
+        names = [] if self._tables.space is None else self._tables.space.names
+        named = [name for name, varies in zip(names, self._varying, strict=True) if varies]
+        return tuple("discrete" if name == self.dataset.label else "continuous" for name in named)
+
+    @property
+    def space(self) -> tuple[int, ...]:
+        """The sizes of the factors, for metrics that ask for observations of any combination."""
+        space = self._tables.space
+        if space is None or len(space) < space.combinations:
+            lacks = "no known factors" if space is None else "not every combination of its factors"
+            raise Missing(
+                f"{self.dataset.name} has {lacks}, which this metric draws from: choose other metrics."
+            )
+        return tuple(size for size in space.sizes if size > 1)
+
+    def represent(self, factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
+        """The strand's codes of observations with the given values of the factors that vary."""
+        assert self._tables.space is not None
+        values = torch.zeros(len(factors), len(self._varying), dtype=torch.long)
+        values[:, torch.from_numpy(self._varying)] = torch.as_tensor(factors).long()
+        rows = self._tables.find(self._tables.space.index(values), Generator().manual_seed(self.seed))
+        return self.over_batches(self.method.encode, rows)[:, list(self.method.strands[self.strand])]
+
+    @torch.no_grad()
+    def over_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor | None = None) -> np.ndarray:
+        """A function of the observations, batch by batch; of other rows when they are given."""
+        rows, device = self._rows if rows is None else rows, self.method.step.device
+        parts = [function(self.dataset.observe(part.to(device))).float().cpu() for part in rows.split(BATCH)]
+        return torch.cat(parts).numpy()
+
+    @property
+    def _varying(self) -> np.ndarray:
+        sizes = () if self._tables.space is None else self._tables.space.sizes
+        return np.array([size > 1 for size in sizes], dtype=bool)

@@ -1,0 +1,68 @@
+"""Arrays by name, src/unbraid/samples.py."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import CODES, SHAPE, make
+from unbraid.data import Dataset, FactorSpace
+from unbraid.methods import BetaVAE
+from unbraid.samples import Arrays, Missing, Sample
+
+SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
+
+
+def sample(**roles: object) -> Sample:
+    images = torch.randint(0, 256, (60, *SHAPE), dtype=torch.uint8)
+    data = Dataset(images, name="noise", space=SPACE, **roles)  # type: ignore[arg-type]
+    return Sample(make(BetaVAE).float(), data, size=50, seed=0)
+
+
+def test_factors_that_take_one_value_are_left_out_everywhere() -> None:
+    here = sample(label="a")
+    assert here.factors.shape == (50, 3)
+    assert here.space == (3, 4, 5)
+    assert here.kinds == ("discrete", "continuous", "continuous")
+
+
+def test_represent_encodes_the_combinations_it_is_given() -> None:
+    here = sample()
+    with torch.no_grad():
+        expected = here.method.encode(here.dataset.observe(torch.tensor([59, 0])))
+    assert_close(here.represent(np.array([[2, 3, 4], [0, 0, 0]])), expected.numpy())
+
+
+def test_codes_and_factors_are_of_the_same_observations() -> None:
+    here = sample()
+    some = here.factors[:5]
+    assert_close(here.represent(some), here.codes[:5], rtol=1e-5, atol=1e-5)
+
+
+def test_the_posteriors_mean_is_the_code() -> None:
+    here = sample()
+    mean, logvar = here.posterior
+    assert_close(mean, here.whole_codes)
+    assert logvar.shape == (50, CODES)
+
+
+def test_what_is_not_known_is_missing() -> None:
+    here = sample()
+    for name in ("labels", "nuisances", "predictions"):
+        with pytest.raises(Missing):
+            getattr(here, name)
+    partial = Sample(here.method, here.dataset.under(lambda space: space.only(a=[0])), size=5, seed=0)
+    with pytest.raises(Missing, match="not every combination"):
+        _ = partial.space
+    plain = Sample(here.method, Dataset(torch.zeros(9, *SHAPE), name="mine", white=1), size=5, seed=0)
+    with pytest.raises(Missing, match="no known factors"):
+        _ = plain.factors
+
+
+def test_arrays_have_what_they_were_given() -> None:
+    arrays = Arrays(np.zeros((3, 2)), np.ones((3, 1)))
+    assert arrays.factors.shape == (3, 1)
+    with pytest.raises(Missing, match="hold no labels"):
+        _ = arrays.labels
+    with pytest.raises(ValueError, match="Arrays have no strands"):
+        arrays.of_strand("salient")
