@@ -39,7 +39,10 @@ SWEEPS: dict[str, list[dict[str, object]]] = {
 QUICK: dict[str, dict[str, object]] = {
     "vae": {},
     "beta-vae": {"beta": 4.0},
-    "annealed-vae": {"capacity": Linear(0.0, 25.0, 400)},
+    "annealed-vae": {
+        "gamma": 10.0,
+        "capacity": Linear(0.0, 25.0, 400),
+    },  # a steep 1000 learns nothing in so few steps
     "factor-vae": {"gamma": 10.0},
     "dip-vae-i": {"lambda_od": 10.0, "lambda_d": 100.0},
     "dip-vae-ii": {"lambda_od": 10.0, "lambda_d": 10.0},
