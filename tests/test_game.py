@@ -1,5 +1,6 @@
 """Players and their moves, src/unbraid/game.py."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from unbraid.game import Game
+from unbraid.methods import BetaVAE
+from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method, Player
-from unbraid.optimisers import SGD
+from unbraid.optimisers import SGD, Adam, Optimiser, RMSprop
 from unbraid.schedules import Linear
 from unbraid.strands import Strands
 from unbraid.types import Batch, Codes, Observations, Terms
@@ -144,3 +147,30 @@ def test_bf16_computes_losses_under_autocast() -> None:
     Game(Curious(), precision="bf16").step(Counter(), 0)
     Game(Curious()).step(Counter(), 0)
     assert seen == [True, False]
+
+
+@pytest.mark.parametrize("optimiser", [Adam(1e-2), SGD(1e-3, momentum=0.9), RMSprop(1e-3)])
+def test_steps_equal_those_of_a_plain_loop(optimiser: Optimiser) -> None:
+    """Convolutions, whose weights the game lays out anew, against backward and an optimiser that is not fused."""
+    torch.manual_seed(0)
+    method = assemble(BetaVAE, (1, 32, 32), n=64, codes=3).double()
+    plain = copy.deepcopy(method)
+    rule = {Adam: torch.optim.Adam, SGD: torch.optim.SGD, RMSprop: torch.optim.RMSprop}[type(optimiser)]
+    options = {"momentum": 0.9} if isinstance(optimiser, SGD) else {}
+    reference = rule(plain.parameters(), lr=optimiser.rate, foreach=False, **options)
+    batch = Batch(torch.rand(4, 1, 32, 32, dtype=torch.float64))
+    game = Game(method, optimiser=optimiser)
+    for step in range(4):
+        if step == 2:  # through a checkpoint
+            state = {name: tensor.clone().contiguous() for name, tensor in game.state().items()}
+            game = Game(method, optimiser=optimiser)
+            game.restore(state)
+        torch.manual_seed(step)
+        game.step(lambda: batch, step)
+        torch.manual_seed(step)
+        reference.zero_grad()
+        plain.loss(batch).total.backward()
+        reference.step()
+    trained = {name: value for name, value in method.state_dict().items() if name != "step"}
+    expected = {name: plain.state_dict()[name] for name in trained}
+    assert_close(trained, expected, rtol=1e-7, atol=1e-9)

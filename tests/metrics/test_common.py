@@ -78,7 +78,7 @@ METRICS = [
         random=0.02,
         entangled=0.1,
     ),
-    Metric("irs", irs, constant=0, duplicated=1, random=0.4, entangled=0.1),
+    Metric("irs", irs, constant=0, duplicated=1, random=0.4, entangled=0.1, tolerance=1e-6),
     Metric(
         "dci, histogram",
         lambda codes, factors: dci(
