@@ -361,10 +361,14 @@ def main() -> None:
         default=[],
     )
     parser.add_argument("--representations", type=int, help="how many random representations (30; quick 3)")
+    parser.add_argument(
+        "--votes", type=int, help="votes and differences of the plain forms (10000; quick 100)"
+    )
     scale = parser.parse_args()
     scale.representations = scale.representations or (3 if scale.quick else 30)
     scale.n, scale.n_test = (1000, 500) if scale.quick else (10_000, 5_000)
-    scale.votes, scale.seeds, scale.images = (100, 2, 2048) if scale.quick else (10_000, 3, 1 << 15)
+    scale.votes = scale.votes or (100 if scale.quick else 10_000)
+    scale.seeds, scale.images = (2, 2048) if scale.quick else (3, 1 << 15)
     rows = small_rows(scale)
     if wanted(scale, "dci"):
         rows += dci_rows(scale)

@@ -11,6 +11,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from unbraid.devices import choose_device
+
 T = TypeVar("T", bound=tuple)
 
 
@@ -83,3 +85,24 @@ def joined(
 def noise_like(local: Tensor) -> Tensor:
     """Standard normal noise from torch's default generator, the share of this process."""
     return share(joined(torch.randn, local, *local.shape[1:], dtype=local.dtype))
+
+
+def on_any_process(condition: bool) -> bool:
+    """Whether the condition holds on one process at least, so that all of them act alike."""
+    return condition if processes() == 1 else bool(mean_over_processes(torch.tensor(float(condition))) > 0)
+
+
+def launch(device: str, devices: int, nodes: int) -> torch.device:
+    """The device of this process; with several, starts the others by Lightning Fabric first."""
+    if devices * nodes == 1:
+        return choose_device(device)
+    try:
+        from lightning_fabric import Fabric
+    except ImportError:
+        raise ValueError(
+            "Training on several devices needs Lightning Fabric: pip install 'unbraid[distributed]'."
+        ) from None
+    kind = choose_device(device).type
+    fabric = Fabric(accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp")
+    fabric.launch()
+    return fabric.device

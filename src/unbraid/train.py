@@ -1,12 +1,8 @@
 """The training loop, read top to bottom."""
 
 import math
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +13,10 @@ from torch import Generator
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
-from unbraid.devices import choose_device
-from unbraid.distributed import mean_over_processes, processes, rank, share_batch
+from unbraid.distributed import launch, mean_over_processes, on_any_process, processes, rank, share_batch
 from unbraid.estimate import estimate
 from unbraid.game import Game, Precision
+from unbraid.interrupts import asked_to_stop
 from unbraid.methods.base import Method
 from unbraid.optimisers import Optimiser
 from unbraid.progress import progress
@@ -125,7 +121,7 @@ def train(
     plan = Training(**training).for_data(dataset)
     draw = draw or default_draw(method)
     draw.check(dataset)
-    place = _launch(device, devices, nodes)
+    place = launch(device, devices, nodes)
     if plan.batch % processes():
         raise ValueError(f"A batch of {plan.batch} does not divide among {processes()} processes.")
     chief = rank() == 0
@@ -185,7 +181,7 @@ def train(
             write_tensors(checkpoint, state)
 
     bar = progress(title, plan.steps, start=step, quiet=quiet or not chief)
-    with bar, _asked_to_stop() as asked_to_stop:
+    with bar, asked_to_stop() as asked:
         while step < plan.steps:
             moves = game.step(batch, step)
             step += 1
@@ -206,8 +202,8 @@ def train(
                     history.add(step, {"validation": loss})
                 if plan.patience and since_best >= plan.patience:
                     break
-            stopping = _on_any_process(asked_to_stop())
-            if stopping or _on_any_process(time.monotonic() - saved_at > checkpoint_seconds):
+            stopping = on_any_process(asked())
+            if stopping or on_any_process(time.monotonic() - saved_at > checkpoint_seconds):
                 save()
                 saved_at = time.monotonic()
             if stopping:
@@ -298,42 +294,3 @@ def _settle(dataset: Dataset, place: torch.device) -> Dataset:
         return dataset.to(place)
     free, _ = torch.cuda.mem_get_info(place)
     return dataset.to(place, observations=dataset.bytes < 0.7 * free)
-
-
-def _launch(device: str, devices: int, nodes: int) -> torch.device:
-    """The device of this process; with several, starts the others by Lightning Fabric first."""
-    if devices * nodes == 1:
-        return choose_device(device)
-    try:
-        from lightning_fabric import Fabric
-    except ImportError:
-        raise ValueError(
-            "Training on several devices needs Lightning Fabric: pip install 'unbraid[distributed]'."
-        ) from None
-    kind = choose_device(device).type
-    fabric = Fabric(accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp")
-    fabric.launch()
-    return fabric.device
-
-
-def _on_any_process(condition: bool) -> bool:
-    """Whether the condition holds on one process at least, so that all of them act alike."""
-    return condition if processes() == 1 else bool(mean_over_processes(torch.tensor(float(condition))) > 0)
-
-
-@contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Turns an interrupt or a termination into a question that the loop asks between two steps."""
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-    before = {
-        kind: signal.signal(kind, lambda kind, _: asked.append(kind))
-        for kind in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
