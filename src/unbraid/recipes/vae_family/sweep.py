@@ -6,6 +6,7 @@ arXiv:2002.02886 (Ada-GVAE and Ada-ML-VAE, on pairs that share all but k factors
 each method, two seeds, on rendered sprites at 32×32.
 """
 
+from unbraid.optimisers import Adam
 from unbraid.plan import Plan, replace
 from unbraid.schedules import Linear
 
@@ -64,7 +65,7 @@ def runs(scale: str) -> list[Plan]:
     quick = Plan(
         "vae",
         "sprites",
-        {"size": 32, "steps": 500, "batch": 64},
+        {"size": 32, "steps": 500, "batch": 64, "optimiser": Adam(1e-3)},  # a high rate, for so few steps
         metrics=("reconstruction", "kl", "mig"),
         scoring={"samples": 2_000},
     )
