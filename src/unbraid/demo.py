@@ -16,7 +16,7 @@ METRICS = ("reconstruction", "kl", "mig", "modularity", "explicitness")
 BLIND = Plan(
     "beta-vae",
     "sprites",
-    {"size": 32, "beta": 2.0, "steps": 2000, "batch": 64, "seed": 0, "optimiser": Adam(1e-3)},
+    {"size": 32, "beta": 2.0, "steps": 1500, "batch": 64, "seed": 0, "optimiser": Adam(1e-3)},
 )
 # As many images a step as above, two by two; each pair differs in one factor, and the method is not told which.
 PAIRED = replace(BLIND, method="ada-gvae", batch=32, rule="exactly", k=1)
@@ -24,7 +24,7 @@ PAIRED = replace(BLIND, method="ada-gvae", batch=32, rule="exactly", k=1)
 TITLE = "Two ways to learn a code, side by side"
 
 
-def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 2000, samples: int = 5000) -> Path:
+def demo(out: Path | str = "demo", *, quiet: bool = False, steps: int = 1500, samples: int = 5000) -> Path:
     """Trains a β-VAE and an Ada-GVAE on rendered sprites, scores both and writes `index.html`.
 
     Runs that an earlier demo finished in the folder are used again; an interrupted one goes on.
