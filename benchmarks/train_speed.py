@@ -62,7 +62,7 @@ def hand_written(dataset: Dataset, batch: int) -> Callable[[], Tensor]:
 def unbraid_step(dataset: Dataset, batch: int) -> tuple[Callable[[], object], Game]:
     """A step of Unbraid's loop."""
     game, draw, generator = Game(model(dataset)), Samples(), Generator().manual_seed(0)
-    return lambda: game.step(lambda: draw(dataset, batch, generator, 0), 0), game
+    return lambda: game.step(lambda: draw(dataset, batch, generator, game.method.step), 0), game
 
 
 def seconds_a_step(step: Callable[[], object], steps: int) -> float:
@@ -87,7 +87,7 @@ def parts(dataset: Dataset, batch: int, steps: int) -> dict[str, float]:
     for place in range(steps + 2):
         if place == 2:  # the first two warm up
             taken = dict.fromkeys(taken, 0.0)
-        x = timed("data", lambda: draw(dataset, batch, generator, 0))
+        x = timed("data", lambda: draw(dataset, batch, generator, game.method.step))
         terms = timed("forward", lambda x=x: side.player.loss(x))
         gradients = timed(
             "backward",

@@ -91,6 +91,7 @@ def test_an_optimiser_given_takes_the_place_of_the_first_players() -> None:
 
 def test_the_rate_schedule_scales_every_players_rate() -> None:
     method = Duel()
+    method.step += 1
     Game(method, rate=Linear(1.0, 0.0, 2)).step(Counter(), 1)  # halfway: rates are halved
     assert_close(method.a.data, torch.tensor(0.25))
     assert_close(method.b.data, torch.tensor(0.0625))

@@ -15,15 +15,15 @@ def terms(nll: float, kl: float) -> Terms:
 
 def test_finite_terms_pass(tmp_path: Path) -> None:
     watch = Watch()
-    watch.see(1, {"model": terms(1.0, 2.0)})
+    watch.see(torch.tensor(1), {"model": terms(1.0, 2.0)})
     watch.check(tmp_path)
 
 
 def test_the_first_bad_step_and_its_terms_are_named(tmp_path: Path) -> None:
     watch = Watch()
-    watch.see(1, {"model": terms(1.0, 2.0)})
-    watch.see(2, {"model": terms(1.0, float("inf"))})
-    watch.see(3, {"model": terms(float("nan"), float("nan"))})
+    watch.see(torch.tensor(1), {"model": terms(1.0, 2.0)})
+    watch.see(torch.tensor(2), {"model": terms(1.0, float("inf"))})
+    watch.see(torch.tensor(3), {"model": terms(float("nan"), float("nan"))})
     with pytest.raises(
         FloatingPointError, match=r"step 2: loss, kl of model .* No checkpoint was written yet"
     ):

@@ -36,7 +36,7 @@ def estimate(game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int) -
         return tensor
 
     def take() -> Any:
-        return draw(dataset, batch, generator, 0)
+        return draw(dataset, batch, generator, game.method.step)
 
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
         game.step(take, 0)

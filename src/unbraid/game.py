@@ -12,7 +12,7 @@ from unbraid.distributed import mean_over_processes, processes
 from unbraid.methods.base import Method, Player
 from unbraid.optimisers import Optimiser
 from unbraid.schedules import Schedule
-from unbraid.types import Terms
+from unbraid.types import Scalar, Terms
 
 Precision = Literal["float32", "bf16"]
 
@@ -77,7 +77,7 @@ class Game:
         drawn: list[list[Any]] = []  # by update, so that the first updates of all players share their batches
         moves: dict[str, Terms] = {}
         if self.schedule is not None:
-            self._set_rates(float(self.schedule(torch.tensor(step))))
+            self._set_rates(self.schedule(self.method.step))
         for side in self.sides:
             if step < side.player.start:
                 continue
@@ -128,10 +128,10 @@ class Game:
             return nullcontext()
         return torch.autocast(self.method.step.device.type, torch.bfloat16)
 
-    def _set_rates(self, multiplier: float) -> None:
+    def _set_rates(self, multiplier: Scalar) -> None:
         for side in self.sides:
             for group in side.optimiser.param_groups:
-                group["lr"] = side.rate * multiplier
+                group["lr"] = side.rate * float(multiplier)
 
 
 def laid_out_like(parameter: Tensor, values: Tensor) -> Tensor:

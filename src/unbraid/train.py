@@ -154,7 +154,7 @@ def train(
     torch.manual_seed(plan.seed)
 
     def batch() -> Any:
-        return share_batch(draw(dataset, plan.batch, data, step))
+        return share_batch(draw(dataset, plan.batch, data, method.step))
 
     step, best, since_best = 0, math.inf, 0
     checkpoint = run.folder / "checkpoint.safetensors"
@@ -185,7 +185,7 @@ def train(
         while step < plan.steps:
             moves = game.step(batch, step)
             step += 1
-            watch.see(step, moves)
+            watch.see(method.step, moves)
             if step % log_every == 0 or step == plan.steps:
                 watch.check(run.folder)
                 terms = _numbers(moves)
@@ -222,16 +222,15 @@ def default_draw(method: Method) -> Draw:
 
 def validate(method: Method, held_out: Dataset, draw: Draw, plan: Training) -> float:
     """The mean loss over a fixed number of batches of held-out observations, drawn alike every time."""
-    noise = torch.get_rng_state()
-    torch.manual_seed(plan.seed)
-    generator = Generator(method.step.device).manual_seed(plan.seed)
+    device = method.step.device
+    generator = Generator(device).manual_seed(plan.seed)
     batches = max(1, min(50, len(held_out) // plan.batch))
-    with torch.no_grad():
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.no_grad():
+        torch.manual_seed(plan.seed)
         losses = [
-            method.validation(share_batch(draw(held_out, plan.batch, generator, 0))).total
+            method.validation(share_batch(draw(held_out, plan.batch, generator, method.step))).total
             for _ in range(batches)
         ]
-    torch.set_rng_state(noise)
     return float(mean_over_processes(torch.stack(losses).mean()))
 
 

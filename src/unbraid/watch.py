@@ -17,14 +17,17 @@ class Watch:
         ] = {}  # by player: the step, and which terms were bad then
         self._names: dict[str, tuple[str, ...]] = {}
 
-    def see(self, step: int, moves: dict[str, Terms]) -> None:
-        """Looks at the terms of one step."""
+    def see(self, step: Tensor, moves: dict[str, Terms]) -> None:
+        """Looks at the terms of one step; the memory is written in place, so that a recorded step can."""
         for player, terms in moves.items():
             bad = ~torch.isfinite(terms.detached())
-            first, bad_then = self._first.get(player, (torch.zeros_like(bad[0], dtype=torch.long), bad))
+            if player not in self._first:
+                self._first[player] = torch.zeros_like(bad[0], dtype=torch.long), torch.zeros_like(bad)
+                self._names[player] = terms.names
+            first, bad_then = self._first[player]
             now = bad.any() & (first == 0)
-            self._first[player] = torch.where(now, step, first), torch.where(now, bad, bad_then)
-            self._names[player] = terms.names
+            bad_then.copy_(torch.where(now, bad, bad_then))
+            first.copy_(torch.where(now, step, first))
 
     def check(self, folder: Path) -> None:
         """Raises if a term has not been finite, naming the step, the term and the last good checkpoint."""

@@ -28,7 +28,7 @@ def draw(rule: str, size: int = 4_000, *, data: Dataset | None = None, **setting
     pairs = Pairs(rule, **settings)
     data = dataset() if data is None else data
     pairs.check(data)
-    return pairs(data, size, generator(), 0)
+    return pairs(data, size, generator(), torch.tensor(0))
 
 
 def differences(batch: PairBatch) -> Tensor:
@@ -40,7 +40,7 @@ def even(counts: Tensor) -> bool:
 
 
 def test_samples_carry_what_is_known() -> None:
-    batch = Samples()(dataset(label="c", nuisances=("a",)), 100, generator(), 0)
+    batch = Samples()(dataset(label="c", nuisances=("a",)), 100, generator(), torch.tensor(0))
     assert_close(SPACE.index(batch.factors), batch.x[:, 0].long())
     assert_close(batch.labels, batch.factors[:, 2])
     assert_close(batch.nuisances, batch.factors[:, :1])

@@ -169,7 +169,7 @@ def test_factors_need_not_cover_the_grid() -> None:
     assert dataset.space.sizes == (3, 3)
     assert len(dataset.space) == 4
     assert_close(dataset.factors(ROWS), torch.from_numpy(factors))
-    batch = Pairs("exactly", k=1)(dataset, 200, torch.Generator().manual_seed(0), 0)
+    batch = Pairs("exactly", k=1)(dataset, 200, torch.Generator().manual_seed(0), torch.tensor(0))
     assert_close((batch.factors != batch.factors2).sum(1), torch.ones(200, dtype=torch.long))
 
 

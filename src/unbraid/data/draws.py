@@ -1,6 +1,7 @@
 """Draws: how each kind of batch is made from a dataset. The type of the batch says what supervision it has.
 
-A draw is called with the dataset, the size of the batch, the generator of the data and the step of training.
+A draw is called with the dataset, the size of the batch, the generator of the data and the step of training, which is
+a tensor so that a curriculum can follow it without waiting for the device.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Draw(Protocol):
 
     def check(self, dataset: Dataset) -> None: ...
 
-    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> Any: ...
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Samples:
     def check(self, dataset: Dataset) -> None:
         """Any dataset will do."""
 
-    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> Batch:
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> Batch:
         rows = dataset.draw(size, generator)
         factors = dataset.factors(rows)
         return Batch(dataset.observe(rows), *dataset.roles(factors), factors)
@@ -72,7 +73,7 @@ class Pairs:
         fixed = {space.column(name) for name in self.fixed}
         return tuple(int(size > 1 and column not in fixed) for column, size in enumerate(space.sizes))
 
-    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: int) -> PairBatch:
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> PairBatch:
         space = dataset.space
         assert space is not None
         rows = dataset.draw(size, generator)
