@@ -14,11 +14,12 @@ from PIL import Image
 from torch import Generator
 
 from unbraid import Plan, load, open_dataset, replace
-from unbraid.model import method_classes
+from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
 from unbraid.report import image_sheet, reconstructions, traversals
 from unbraid.report.figures import activity, examples
 from unbraid.schedules import Linear
+from unbraid.types import PairBatch
 
 ROWS = 6  # codes to show, busiest first
 
@@ -33,7 +34,7 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
     if method == "annealed-vae":
         # In so few steps the paper's γ of 1000 makes a code that meets the capacity and says nothing.
         return replace(plan, gamma=10.0, capacity=Linear(0.0, 25.0, max(1, round(0.8 * steps))))
-    if method in ("ada-gvae", "ada-ml-vae"):
+    if method_class(method).batch is PairBatch:
         return replace(plan, batch=batch // 2, rule="exactly", k=1)  # as many images a step as the others
     return plan
 

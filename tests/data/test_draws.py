@@ -9,6 +9,7 @@ from torch.testing import assert_close
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Pairs, Samples
 from unbraid.data.factors import FactorSpace
+from unbraid.schedules import Linear
 from unbraid.types import Batch, PairBatch
 
 SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
@@ -176,3 +177,14 @@ def test_a_support_without_partners_is_refused() -> None:
     space = FactorSpace({"a": 2, "b": 2}).among(torch.tensor([0, 3]))
     with pytest.raises(ValueError, match="no partner"):
         draw("exactly", data=dataset(space), k=1)
+
+
+def test_the_warm_up_by_difficulty_follows_the_step() -> None:
+    pairs = Pairs(difficulty=Linear(1.0, 3.0, 10))
+    for step, k in ((0, 1), (5, 2), (10, 3), (99, 3)):
+        batch = pairs(dataset(), 200, generator(), torch.tensor(step))
+        assert batch.factors is not None and batch.factors2 is not None
+        assert batch.k.unique().tolist() == [k]
+        assert ((batch.factors != batch.factors2).sum(1) == k).all()
+    with pytest.raises(ValueError, match=r"given twice, k=1 and linear:1\.0:3\.0:10"):
+        Pairs(k=1, difficulty=Linear(1.0, 3.0, 10)).check(dataset())

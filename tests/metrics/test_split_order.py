@@ -1,11 +1,11 @@
 """scikit-learn's orders, src/unbraid/metrics/split_order.py."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from unbraid.metrics.split_order import Visits, running_sum, swap_apart
+from unbraid.metrics.split_order import Visits, left_sums, running_sum, swap_apart
 
 
 def slow_swap(row: list[int], goes_left: list[bool]) -> tuple[list[int], int]:
@@ -20,6 +20,7 @@ def slow_swap(row: list[int], goes_left: list[bool]) -> tuple[list[int], int]:
     return [item[0] for item in items], first
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
 def test_sides_lie_as_the_swaps_leave_them(flags: list[bool]) -> None:
     row, goes_left = np.arange(len(flags)) * 7, np.array(flags)
@@ -27,6 +28,26 @@ def test_sides_lie_as_the_swaps_leave_them(flags: list[bool]) -> None:
     if 0 < count < len(flags):  # a cut always leaves something on both sides
         assert swap_apart(row, goes_left, 1).tolist() == expected[:count]
         assert swap_apart(row, goes_left, 2).tolist() == expected[count:]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(-1, 1), st.booleans()), min_size=2, max_size=30))
+def test_left_sums_take_the_shorter_way(pairs: list[tuple[float, bool]]) -> None:
+    values = np.array([value for value, _ in pairs])
+    positions = [place for place in range(1, len(pairs)) if pairs[place][1]]
+    total, here, reached, expected = float(values.sum()), 0.0, 0, []
+    for there in positions:
+        if there - reached <= len(values) - there:
+            for place in range(reached, there):
+                here += values[place]
+        else:
+            here = total
+            for place in range(len(values) - 1, there - 1, -1):
+                here -= values[place]
+        reached = there
+        expected.append(here)
+    got = left_sums(values, np.array(positions, dtype=np.int64), total)
+    assert_close(got, np.array(expected), rtol=0, atol=0)
 
 
 def test_every_code_is_visited_once_and_constants_are_kept() -> None:

@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.schedules import Schedule
 from unbraid.types import Batch, PairBatch
 
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
@@ -51,11 +52,14 @@ class Pairs:
             them, with equal chance, are drawn again.
         k: How many factors; 0 for a number drawn anew for each pair, from 1 to one less than can change.
         fixed: Names of factors that stay the same in a pair.
+        difficulty: How many factors by step, in the place of k, such as linear:1:3:150000: warm-up by
+            difficulty (SW-VAE). It is rounded, and kept between 1 and the number of factors that can change.
     """
 
     rule: PairRule = "exactly"
     k: int = 0
     fixed: tuple[str, ...] = ()
+    difficulty: Schedule | None = None
 
     def check(self, dataset: Dataset) -> None:
         """Raises unless the dataset's factors allow such pairs."""
@@ -67,6 +71,10 @@ class Pairs:
         free = sum(self._free(dataset.space))
         if self.k < 0 or self.k > free or free == 0:
             raise ValueError(f"Pairs of {dataset.name} can change 1 to {free} factors; got k={self.k}.")
+        if self.k and self.difficulty is not None:
+            raise ValueError(
+                f"How many factors change is given twice, k={self.k} and {self.difficulty}: leave one out."
+            )
 
     def _free(self, space: FactorSpace) -> tuple[int, ...]:
         """1 for each factor that may change, 0 for the others."""
@@ -79,17 +87,17 @@ class Pairs:
         rows = dataset.draw(size, generator)
         values = dataset.factors(rows)
         assert values is not None
-        k, partner = self._partners(space, values, generator)
+        k, partner = self._partners(space, values, generator, step)
         rows2 = dataset.find(space.index(partner), generator)
         return PairBatch(
             dataset.observe(rows), dataset.observe(rows2), k, *dataset.roles(values), values, partner
         )
 
     def _partners(
-        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
+        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator, step: Tensor
     ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
         """How many factors each pair changes, and the second's values."""
-        k, changed = self._choose(space, len(values), generator)
+        k, changed = self._choose(space, len(values), generator, step)
         if space.support is None and space.weights is None:
             return k, torch.where(changed, self._fresh(space, values, generator), values)
         # Not every combination occurs, or not equally often: draw many candidates a row and keep one with the
@@ -109,14 +117,14 @@ class Pairs:
             wanting = wanting[~(weight > 0).any(1)]
             if len(wanting) == 0:
                 return k, partner
-            k[wanting], changed = self._choose(space, len(wanting), generator)
+            k[wanting], changed = self._choose(space, len(wanting), generator, step)
         raise ValueError(
             f"Some combinations have no partner that differs in {self.rule} {self.k or 'k'} factors within "
             "the dataset: allow more combinations, another k, or fewer fixed factors."
         )
 
     def _choose(
-        self, space: FactorSpace, size: int, generator: Generator
+        self, space: FactorSpace, size: int, generator: Generator, step: Tensor
     ) -> tuple[Int[Tensor, " b"], Bool[Tensor, "b k"]]:
         """How many factors change in each pair, and which."""
         free = _on(generator.device, self._free(space)).bool()
@@ -124,6 +132,8 @@ class Pairs:
         k = 1 + (_uniform(generator, size) * max(most - 1, 1)).long()
         if self.k:
             k = torch.full_like(k, self.k)
+        if self.difficulty is not None:
+            k = self.difficulty(step).round().clamp(1, most).long().expand(size)
         if self.rule == "disentanglement-lib":
             k = torch.where(_uniform(generator, size) < 0.5, 1, k)
         rank = _uniform(generator, size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)

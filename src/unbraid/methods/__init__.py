@@ -8,11 +8,13 @@ from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.vae import VAE
 
 __all__ = [
     "DIPVAEI",
     "DIPVAEII",
+    "SWVAE",
     "VAE",
     "AdaGVAE",
     "AdaMLVAE",

@@ -1,5 +1,6 @@
 """Objectives: pure functions, each a sum over pixels or codes and a mean over the batch, in nats per image."""
 
+from unbraid.objectives.changed_codes import alike, change, jensen_shannon
 from unbraid.objectives.covariance import (
     aggregate_covariance,
     covariance,
@@ -18,12 +19,15 @@ __all__ = [
     "Likelihood",
     "Normal",
     "aggregate_covariance",
+    "alike",
     "bernoulli_nll",
+    "change",
     "covariance",
     "critic_cross_entropy",
     "decompose",
     "diagonal_penalty",
     "gaussian_nll",
+    "jensen_shannon",
     "kl",
     "kl_per_code",
     "kl_to_standard_normal",

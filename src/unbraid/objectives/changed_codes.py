@@ -1,0 +1,55 @@
+"""Which codes changed between two images, judged by their posteriors, when it is known how many did.
+
+Reconstruction for Disentanglement, Contrast for Invariance, 2022 (SW-VAE), Sec. 3.2.
+"""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from unbraid.objectives.kl import kl
+from unbraid.types import Codes, Gaussian
+
+Divergence = Literal["kl", "jsd", "jsd-moments"]
+
+
+def jensen_shannon(q1: Gaussian, q2: Gaussian, *, moments: bool = False) -> Codes:
+    r"""Half the divergences of both posteriors from a Gaussian between them, for each code (Eq. 4).
+
+    .. math:: ½ KL(q_1 \| M) + ½ KL(q_2 \| M)
+
+    The paper's M is the mixture of both, for which there is no closed form. Here M is a Gaussian with the mean
+    of both means and the mean of both variances. With `moments`, its variance is that of the mixture, which
+    adds (μ1 - μ2)² / 4; the divergence then grows with the logarithm of the distance, not with its square.
+    """
+    variance = 0.5 * (q1.variance + q2.variance)
+    if moments:
+        variance = variance + 0.25 * (q1.mean - q2.mean).square()
+    between = Gaussian(0.5 * (q1.mean + q2.mean), variance.log())
+    return 0.5 * (kl(q1, between) + kl(q2, between))
+
+
+def change(q1: Gaussian, q2: Gaussian, divergence: Divergence = "kl") -> Codes:
+    """How much each code differs between the two images: Eq. 3, KL from the first to the second, or Eq. 4."""
+    if divergence == "kl":
+        return kl(q1, q2)
+    return jensen_shannon(q1, q2, moments=divergence == "jsd-moments")
+
+
+def alike(
+    change: Codes, k: Int[Tensor, " b"], *, progress: Float[Tensor, ""] | None = None
+) -> Bool[Tensor, "b d"]:
+    """True for the codes to swap: all but the k that changed most (Eq. 5).
+
+    While `progress` goes from 0 to 1, the number to swap grows from 1 to that, least changed codes first
+    (warm-up by amount). No gradient passes.
+    """
+    with torch.no_grad():
+        rank = change.argsort(1).argsort(1)  # 0 for the code that changed least
+        most = (change.shape[1] - k).clamp(min=0)
+        if progress is None:
+            return rank < most[:, None]
+        amount = (1 + progress * (most - 1)).floor().clamp(min=0)
+        return rank < torch.minimum(amount, most)[:, None]
