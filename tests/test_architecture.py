@@ -9,12 +9,13 @@ import unbraid
 
 SOURCE = Path(unbraid.__file__ or "").parent
 # What each part may import of Unbraid at the top of its modules, beside itself.
-BASE = {"devices", "distributed", "types", "settings", "naming", "schedules", "progress"}
+BASE = {"devices", "distributed", "types", "settings", "naming", "schedules", "seeds", "progress"}
 ALLOWED = {
     "metrics": set(),
     "types": {"distributed"},
     "distributed": {"devices"},
     "strands": {"distributed", "types"},
+    "seeds": set(),
     "settings": set(),
     "schedules": {"settings", "types"},
     "optimisers": {"settings"},
@@ -26,7 +27,7 @@ ALLOWED = {
     "watch": {"types"},
     "runs": set(),
     "train": {*BASE, "data", "estimate", "game", "interrupts", "methods", "optimisers", "runs", "watch"},
-    "samples": {"data", "methods"},
+    "samples": {"data", "methods", "seeds"},
     "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples"},
     "cli": {"commands"},
 }

@@ -305,6 +305,44 @@ class TestBadInput:
         assert "its 3 values" in unbraid("edit", trained, one, "--set", "codes=1,2", *out).sentence
         assert "does not exist" in unbraid("edit", trained, tmp_path / "c.png", "--zero", 0, *out).sentence
 
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (("--log-every", 0), "log_every=0"),
+            (("--device", "cpu:foo"), "no device 'cpu:foo'"),
+            (("--precision", "float16"), "none of float32, bf16"),
+            (("--clip", "nan"), "clip and patience may not be below 0"),
+            (("--validation", 0.9999999), "leaves nothing"),
+        ],
+    )
+    def test_numbers_that_make_no_sense(
+        self, unbraid: CommandLine, tmp_path: Path, words: tuple[object, ...], sentence: str
+    ) -> None:
+        answer = unbraid("train", "vae", *SPRITES, "--out", tmp_path / "run", *words)
+        assert sentence in answer.sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_samples_that_are_none(self, unbraid: CommandLine, trained: Path) -> None:
+        assert "at least one observation" in unbraid("evaluate", trained, "--samples", 0).sentence
+        assert "fewer than 0" in unbraid("evaluate", trained, "--test-samples", -1).sentence
+
+    def test_a_folder_inside_a_file(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        assert (
+            "cannot be made" in unbraid("train", "vae", *SPRITES, "--out", tmp_path / "file" / "run").sentence
+        )
+
+    def test_a_study_file_that_raises(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        (tmp_path / "mine.py").write_text("1 / 0\n")
+        assert "ZeroDivisionError" in unbraid("study", tmp_path / "mine.py", "--out", tmp_path / "s").sentence
+
+    def test_a_fault_of_our_own_is_no_traceback_either(
+        self, unbraid: CommandLine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("unbraid.commands.catalogue.catalogue", lambda what: {}["gone"])
+        answer = unbraid("list")
+        assert answer.code == 1 and "a fault in Unbraid" in answer.err and "Traceback" not in answer.err
+
     def test_an_unfinished_run(self, unbraid: CommandLine, trained: Path) -> None:
         (trained / "model.safetensors").unlink()
         assert "unfinished" in unbraid("evaluate", trained).sentence

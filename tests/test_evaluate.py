@@ -1,5 +1,6 @@
 """Encode once, score many, src/unbraid/evaluate.py."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,10 +10,13 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.evaluate import available_metrics, evaluate
+from unbraid.data.catalogue import open_dataset
+from unbraid.evaluate import available_metrics, dataset_of, evaluate
 from unbraid.methods import BetaVAE
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.samples import Sample
+from unbraid.seeds import derive
+from unbraid.train import train
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -33,7 +37,7 @@ def test_the_sample_is_encoded_once_for_all_metrics() -> None:
 def test_kl_and_reconstruction_are_those_of_the_method() -> None:
     method, data = make(BetaVAE).float(), dataset()
     scores = {score["metric"]: score for score in evaluate(method, data, samples=200, seed=5)}
-    rows = data.draw(200, torch.Generator().manual_seed(5))
+    rows = data.draw(200, torch.Generator().manual_seed(derive(5, "evaluation")))
     x = data.observe(rows)
     with torch.no_grad():
         q = method.posterior(x)
@@ -42,6 +46,7 @@ def test_kl_and_reconstruction_are_those_of_the_method() -> None:
     assert_close(scores["reconstruction"]["value"], float(nll), rtol=1e-4, atol=1e-4)
     assert scores["reconstruction"]["protocol"] == "bernoulli"
     assert len(scores["kl"]["evidence"]["per_code"]) == CODES
+    assert set(scores) == {"reconstruction", "kl"}  # a threshold is a setting, not a score
     assert scores["kl"]["n"] == 200 and scores["kl"]["seed"] == 5 and scores["kl"]["seconds"] >= 0
 
 
@@ -142,3 +147,21 @@ def test_metrics_that_do_not_apply_are_left_out_when_asked(capsys: pytest.Captur
     partial = dataset().under(lambda space: space.only(a=[0, 1]))
     with pytest.raises(ValueError, match="not every combination of its factors"):
         evaluate(make(BetaVAE).float(), partial, ["factor_vae_score"], samples=50)
+
+
+def test_a_dataset_that_changed_is_not_opened_again_in_silence(tmp_path: Path) -> None:
+    np.savez(tmp_path / "mine.npz", images=np.zeros((20, *SHAPE[1:]), np.uint8))
+    data = open_dataset(str(tmp_path / "mine.npz"))
+    run = train(make(BetaVAE).float(), data, out=tmp_path / "run", steps=2, batch=4, device="cpu", quiet=True)
+    assert len(dataset_of(run)) == 20
+    images = np.zeros((20, *SHAPE[1:]), np.uint8)
+    images[7, 1, 1] = 9
+    np.savez(tmp_path / "mine.npz", images=images)
+    with pytest.raises(ValueError, match=r"is not what .* was trained on"):
+        dataset_of(run)
+    half = data.split(0.5, torch.Generator().manual_seed(0))[0]
+    run = train(
+        make(BetaVAE).float(), half, out=tmp_path / "half", steps=2, batch=4, device="cpu", quiet=True
+    )
+    with pytest.raises(ValueError, match="made in Python"):
+        dataset_of(run)

@@ -133,6 +133,11 @@ def test_bytes_become_parts_of_one() -> None:
     assert_close(as_observations(np.full((1, 2, 2), 255, np.uint8), (1, 2, 2)), torch.ones(1, 1, 2, 2))
 
 
+def test_bytes_of_zero_and_one_are_black_and_white() -> None:
+    binary = np.array([[[0, 1], [1, 0]]], np.uint8)
+    assert_close(as_observations(binary, (1, 2, 2)), torch.tensor([[[[0.0, 1.0], [1.0, 0.0]]]]))
+
+
 @pytest.mark.parametrize(
     ("x", "sentence"),
     [

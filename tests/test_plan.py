@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from unbraid.data.catalogue import DATASETS
@@ -49,6 +50,18 @@ def test_identity_is_of_the_run_not_of_how_it_is_written() -> None:
     assert PLAN.identity == replace(PLAN, architecture="conv").identity  # the default, said aloud
     assert PLAN.identity != replace(PLAN, beta=3.0).identity
     assert PLAN.identity != replace(PLAN, seed=2).identity
+    assert PLAN.identity == replace(PLAN, beta=2).identity  # a whole number is a number
+
+
+def test_identity_follows_the_content_of_ones_own_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("mine.npz", images=np.zeros((4, 32, 32), np.uint8))
+    first = Plan("vae", "mine.npz").identity
+    assert first == Plan("vae", "./mine.npz").identity == Plan("vae", str(tmp_path / "mine.npz")).identity
+    np.savez("mine.npz", images=np.ones((4, 32, 32), np.uint8))
+    assert Plan("vae", "mine.npz").identity != first
 
 
 def test_an_unknown_option_is_answered_with_the_nearest() -> None:
@@ -57,8 +70,8 @@ def test_an_unknown_option_is_answered_with_the_nearest() -> None:
 
 
 def test_a_plan_is_written_as_its_command() -> None:
-    plan = Plan("ada-gvae", "sprites", {"k": 1, "fixed": ("shape", "scale")})
-    assert str(plan) == "unbraid train ada-gvae --data sprites --k 1 --fixed shape,scale"
+    plan = Plan("ada-gvae", "sprites", {"k": 1, "fixed": ("shape", "scale"), "antialias": False})
+    assert str(plan) == "unbraid train ada-gvae --data sprites --k 1 --fixed shape,scale --no-antialias"
 
 
 @pytest.mark.parametrize("method", sorted(method_classes()))

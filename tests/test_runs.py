@@ -51,12 +51,26 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 def test_resuming_may_ask_for_more_steps_but_not_fewer(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
-    write_tensors(run.folder / "model.safetensors", {"w": torch.ones(2)})
-    run.add_scores([{"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}])
+    run.finish({"w": torch.ones(2)}, step=10)
+    assert run.finished
     longer = Run.create(tmp_path / "run", with_steps(20), resume=True)
-    assert longer.steps == 20 and not longer.finished and longer.scores() == []
+    assert longer.steps == 20 and not longer.finished
     with pytest.raises(ValueError, match=r"differs in training\.steps"):
         Run.create(tmp_path / "run", with_steps(5), resume=True)
+
+
+def test_old_weights_stay_until_new_ones_take_their_place_and_old_scores_go_then(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    run.finish({"w": torch.ones(2)}, step=10)
+    run.add_scores([{"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}])
+    longer = Run.create(tmp_path / "run", with_steps(20), resume=True)
+    assert_close(read_tensors(run.folder / "model.safetensors"), {"w": torch.ones(2)})
+    assert longer.scores() != []
+    with pytest.raises(FileNotFoundError, match="the run is unfinished"):
+        longer.weights()
+    longer.finish({"w": torch.zeros(2)}, step=20)
+    assert longer.finished and longer.scores() == []
+    assert_close(longer.weights(), {"w": torch.zeros(2)})
 
 
 def test_what_is_not_a_run_is_said(tmp_path: Path) -> None:
@@ -65,9 +79,15 @@ def test_what_is_not_a_run_is_said(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(ValueError, match="not readable as JSON"):
         Run(tmp_path)
-    (tmp_path / "run.json").write_text('{"format": 999}')
+    for content in ("[]", '{"format": 1}', "3"):
+        (tmp_path / "run.json").write_text(content)
+        with pytest.raises(ValueError, match="it lacks one of method, data, training"):
+            Run(tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps({"format": 999, **SETTINGS}))
     with pytest.raises(ValueError, match="run format 999"):
         Run(tmp_path)
+    with pytest.raises(ValueError, match="is not a folder"):
+        Run(tmp_path / "run.json")
 
 
 def test_tensors_come_back_and_the_same_tensors_give_the_same_bytes(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ def test_what_cannot_be_described_is_refused() -> None:
 
 def test_a_network_of_one_s_own_is_named_and_not_rebuilt() -> None:
     described = describe(nn.Linear(2, 2))
-    assert described == {"own": "torch.nn.modules.linear.Linear"}
+    assert described == {"own": "torch.nn.modules.linear.Linear", "parameters": [[2, 2], [2]]}
+    assert describe(nn.Linear(2, 3)) != described  # two networks of one class are not the same run
     with pytest.raises(
         ValueError, match=r"network of its own, torch\.nn\.modules\.linear\.Linear: pass it to load"
     ):

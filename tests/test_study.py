@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from unbraid.commands.evaluate import evaluate_run
 from unbraid.plan import Plan, replace
 from unbraid.runs import Run
 from unbraid.study import Recipe, aggregate, markdown, read_recipe, recipe_names, study
@@ -62,6 +63,23 @@ def test_a_run_that_was_killed_is_finished_and_a_missing_score_added(tmp_path: P
     assert "active_codes" in {row.metric for row in result.rows}
 
 
+def test_scores_of_another_scoring_neither_count_nor_stand_in(tmp_path: Path) -> None:
+    study(recipe(*PLANS[:2]), tmp_path, device="cpu", quiet=True)
+    for folder in (tmp_path / "runs").iterdir():
+        evaluate_run(folder, ["kl"], root=None, device="cpu", samples=20, seed=5)
+    again = study(recipe(*PLANS[:2]), tmp_path, device="cpu", quiet=True)
+    assert [row.n for row in again.rows if row.metric == "kl"] == [2]
+    larger = study(
+        recipe(*(replace(plan, scoring={"samples": 30}) for plan in PLANS[:2])),
+        tmp_path,
+        device="cpu",
+        quiet=True,
+    )
+    assert [row.n for row in larger.rows if row.metric == "kl"] == [2]
+    with open(tmp_path / "results.csv") as file:
+        assert {record["n"] for record in csv.DictReader(file)} == {"30"}
+
+
 def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(tmp_path: Path) -> None:
     broken = replace(BASE, beta=-1.0)
     result = study(recipe(broken, PLANS[0]), tmp_path, device="cpu", quiet=True)
@@ -112,6 +130,9 @@ def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:
     assert found.summary == "My sweep." and len(found.runs) == 2
     path.write_text("runs = 3\n")
     with pytest.raises(ValueError, match=r"needs a list or a function `runs` of unbraid\.Plan"):
+        read_recipe(str(path))
+    path.write_text("import nothing_of_this_name\n")
+    with pytest.raises(ValueError, match="cannot be read as a recipe: ModuleNotFoundError"):
         read_recipe(str(path))
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_recipe(str(tmp_path / "nowhere.py"))

@@ -123,6 +123,63 @@ def test_patience_stops_when_nothing_gets_better(tmp_path: Path) -> None:
     assert run.finished and run.history()[-1]["step"] == 20
 
 
+def test_a_run_that_stopped_early_and_lost_its_end_stops_there_again(tmp_path: Path) -> None:
+    early = {"steps": 400, "validation": 0.2, "validate_every": 5, "patience": 2, "optimiser": SGD(0.0)}
+    run = fit(tiny(), tmp_path / "run", **early)
+    before = (run.folder / "model.safetensors").read_bytes()
+    (run.folder / "finished.json").unlink()
+    (run.folder / "model.safetensors").unlink()
+    fit(tiny(seed=9), tmp_path / "run", resume=True, **early)
+    assert (run.folder / "model.safetensors").read_bytes() == before
+
+
+def test_the_first_weights_are_kept_at_once(tmp_path: Path) -> None:
+    """So that a run that began with weights nobody can make again is resumed from them."""
+    method = tiny()
+    first = {name: value.clone() for name, value in method.state_dict().items()}
+    with pytest.raises(FloatingPointError):
+        fit(method, tmp_path / "run", optimiser=SGD(1e30), log_every=1)
+    state = read_tensors(tmp_path / "run" / "checkpoint.safetensors")
+    assert_close({name: state[f"model.{name}"] for name in first}, first, atol=0, rtol=0)
+
+
+def test_weights_that_are_not_finite_are_never_written(tmp_path: Path) -> None:
+    with pytest.raises(FloatingPointError, match=r"step 1: .* became infinite or not a number"):
+        fit(tiny(), tmp_path / "run", steps=1, optimiser=Adam(1e39))
+    assert not Run(tmp_path / "run").finished
+
+
+def test_weights_that_do_not_fit_are_refused_before_the_run_begins(tmp_path: Path) -> None:
+    first = fit(tiny(), tmp_path / "first")
+    with pytest.raises(ValueError, match="do not fit this factor-vae"):
+        fit(tiny(FactorVAE), tmp_path / "second", start_from=first.folder)
+    assert not (tmp_path / "second").exists()
+
+
+def test_parts_that_a_split_leaves_too_small_are_refused_before_the_run_begins(tmp_path: Path) -> None:
+    small = Dataset(torch.zeros(2, 1, 3, 3), name="two", white=1)
+    with pytest.raises(ValueError, match="leaves nothing"):
+        train(tiny(), small, out=tmp_path / "run", steps=2, validation=0.9, quiet=True)
+    grid = Dataset(torch.zeros(6, 1, 3, 3), name="six", white=1, space=FactorSpace({"a": 2, "b": 3}))
+    with pytest.raises(ValueError, match="no partner"):
+        train(tiny(AdaGVAE), grid, out=tmp_path / "run", steps=2, validation=0.1, draw=Pairs(k=1), quiet=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_validation_leaves_running_statistics_alone(tmp_path: Path) -> None:
+    def normalised() -> Method:
+        method = tiny()
+        encoder = method.encoder
+        encoder.trunk = torch.nn.Sequential(
+            torch.nn.Flatten(), torch.nn.BatchNorm1d(9), *list(encoder.trunk)[1:]
+        )
+        return method
+
+    often = fit(normalised(), tmp_path / "often", validation=0.2, validate_every=1)
+    seldom = fit(normalised(), tmp_path / "seldom", validation=0.2, validate_every=12)
+    assert_close(often.weights(), seldom.weights(), atol=0, rtol=0)
+
+
 def test_the_best_weights_are_those_with_the_least_validation_loss(tmp_path: Path) -> None:
     uphill = Constant(-1.0)  # so that the first measurement is the best
     rising = {"validation": 0.2, "validate_every": 5, "optimiser": SGD(1e-4), "rate": uphill}
@@ -160,6 +217,8 @@ def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Pat
         ({"steps": 1, "batch": 1}, "at least 2 observations"),
         ({"steps": 1, "validation": 1.0}, "validation fraction"),
         ({"steps": 1, "patience": 3}, "needs a validation fraction"),
+        ({"epochs": float("inf")}, "Give steps or epochs"),
+        ({"steps": 1, "clip": float("nan")}, "clip and patience may not be below 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:

@@ -172,7 +172,11 @@ def study(
 
     plans = read_recipe(recipe, scale)
     folder = out or Path("runs") / f"{recipe.removesuffix('.py').replace('/', '-')}-{scale}"
-    result = run_study(plans, folder, root=root, device=device, quiet=as_json)
+    try:
+        result = run_study(plans, folder, root=root, device=device, quiet=as_json)
+    except KeyboardInterrupt:
+        print("unbraid: The study was stopped: the same command goes on with it.", file=sys.stderr)
+        raise typer.Exit(130) from None
     if as_json:
         _print_json([row._asdict() for row in result.rows])
     else:
@@ -283,3 +287,10 @@ def main() -> None:
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"unbraid: {error}", file=sys.stderr)
         sys.exit(2)
+    except Exception as error:
+        if os.environ.get("UNBRAID_DEBUG"):
+            raise
+        kind = type(error).__name__
+        print(f"unbraid: a fault in Unbraid, please report it ({kind}: {error}).", file=sys.stderr)
+        print("UNBRAID_DEBUG=1 shows where it happened.", file=sys.stderr)
+        sys.exit(1)

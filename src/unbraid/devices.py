@@ -14,4 +14,7 @@ def choose_device(name: str = "auto") -> torch.device:
         raise ValueError("This machine has no CUDA device that torch can use: choose --device cpu or auto.")
     if kind == "mps" and not torch.backends.mps.is_available():
         raise ValueError("This machine has no Apple GPU that torch can use: choose --device cpu or auto.")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise ValueError(f"There is no device {name!r}: choose auto, cpu, cuda or mps, or cuda:1.") from None

@@ -4,7 +4,7 @@ Every process holds the same default generator and draws the noise of the whole 
 with b images each compute what one process computes with the n·b images joined.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -87,9 +87,12 @@ def noise_like(local: Tensor) -> Tensor:
     return share(joined(torch.randn, local, *local.shape[1:], dtype=local.dtype))
 
 
-def on_any_process(condition: bool) -> bool:
-    """Whether the condition holds on one process at least, so that all of them act alike."""
-    return condition if processes() == 1 else bool(mean_over_processes(torch.tensor(float(condition))) > 0)
+def on_any_process(conditions: Sequence[bool], device: torch.device) -> tuple[bool, ...]:
+    """Which of the conditions hold on one process at least, so that all of them act alike."""
+    if processes() == 1:
+        return tuple(conditions)
+    flags = torch.tensor([float(condition) for condition in conditions], device=device)
+    return tuple(bool(share) for share in mean_over_processes(flags).tolist())
 
 
 def launch(device: str, devices: int, nodes: int) -> torch.device:

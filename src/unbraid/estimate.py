@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import Draw
+from unbraid.distributed import share_batch
 from unbraid.game import Game
 from unbraid.progress import duration
 
@@ -36,7 +37,7 @@ def estimate(game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int) -
         return tensor
 
     def take() -> Any:
-        return draw(dataset, batch, generator, game.method.step)
+        return share_batch(draw(dataset, batch, generator, game.method.step))
 
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
         game.step(take, 0)

@@ -83,6 +83,8 @@ def evaluate(
     method.eval()
     size = rules.samples if samples is None else samples
     test_size = rules.test_samples if test_samples is None else test_samples
+    if test_size < 0:
+        raise ValueError(f"The test sample may not have fewer than 0 observations; got {test_size}.")
     sample = Sample(method, dataset.to(method.step.device), size=size, seed=seed)
     test = Sample(method, sample.dataset, size=test_size, seed=seed + 1) if test_size else None
     scores = score(
@@ -155,9 +157,9 @@ def reconstruction(sample: Sample) -> Reconstruction:
     return Reconstruction(float(sample.over_batches(error).sum()) / sample.size, protocol, sample.size)
 
 
-def kl(sample: Sample) -> KLPerCode:
+def kl(sample: Sample, *, threshold: float = 0.01) -> KLPerCode:
     """The KL divergence of the posterior from the prior, a mean over observations: in all and code by code."""
-    return kl_per_code(*sample.posterior)
+    return kl_per_code(*sample.posterior, threshold=threshold)
 
 
 def find_metric(metric: str | Metric) -> tuple[str, Metric]:
@@ -261,4 +263,10 @@ def dataset_of(run: Run, root: Path | str | None = None) -> Dataset:
             f"{run.folder} was trained on {run.data_name}, made in Python: pass that dataset to `evaluate` there."
         )
     options = {key: rebuild(value) for key, value in origin["options"].items()}
-    return open_dataset(origin["name"], root=root, **options)
+    dataset = open_dataset(origin["name"], root=root, **options)
+    if dataset.description()["fingerprint"] != run.settings["data"]["fingerprint"]:
+        raise ValueError(
+            f"{origin['name']} is not what {run.folder} was trained on: its observations or their distribution have "
+            "changed; open the right dataset in Python and pass it to `evaluate`."
+        )
+    return dataset

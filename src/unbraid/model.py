@@ -1,6 +1,6 @@
 """A trained model on one's own observations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +74,7 @@ class Model:
     def encode(self, x: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Codes:
         """The codes of the observations."""
         observations = as_observations(x, self.shape)
-        parts = [self.method.encode(part.to(self._device), given) for part in observations.split(batch)]
-        return torch.cat(parts).cpu()
+        return self._in_batches(self.method.encode, observations, given, batch)
 
     @torch.no_grad()
     def decode(
@@ -133,6 +132,16 @@ class Model:
         first, second = self.strands.swap(self.encode(a), self.encode(b), strand)
         return self.decode(first), self.decode(second)
 
+    def _in_batches(
+        self, function: Callable[..., Tensor], rows: Tensor, given: Tensor | None, batch: int
+    ) -> Float[Tensor, "..."]:
+        conditions = [None] * len(rows) if given is None else given.split(batch)
+        parts = [
+            function(part.to(self._device), None if condition is None else condition.to(self._device))
+            for part, condition in zip(rows.split(batch), conditions, strict=False)
+        ]
+        return torch.cat(parts).cpu()
+
     @property
     def _device(self) -> torch.device:
         return self.method.step.device
@@ -141,7 +150,11 @@ class Model:
 def as_observations(x: Tensor | np.ndarray, shape: tuple[int, ...]) -> Observations:
     """Observations in the shape a model knows, as floats, images in [0, 1]."""
     given = torch.as_tensor(x)
-    given = given.float() / 255 if given.dtype == torch.uint8 else given.float()
+    if (
+        given.dtype == torch.uint8 and given.numel() and int(given.max()) > 1
+    ):  # bytes of 0 and 1 are black and white
+        given = given / 255
+    given = given.float()
     candidates = [given, given[None]]
     if len(shape) == 3:
         candidates += [image.movedim(-1, 1) for image in candidates if image.ndim == 4]

@@ -57,6 +57,20 @@ def argument_help(docstring: str) -> dict[str, str]:
     return entries
 
 
+def written(name: str, value: Any) -> list[str]:
+    """The words of the command line that give an option a value.
+
+    >>> written("skip_broken", False), written("fixed", ("shape", "scale"))
+    (['--no-skip-broken'], ['--fixed', 'shape,scale'])
+    """
+    dashed = name.replace("_", "-")
+    if isinstance(value, bool):
+        return [f"--{dashed}" if value else f"--no-{dashed}"]
+    if isinstance(value, tuple | list):
+        return [f"--{dashed}", ",".join(map(str, value))]
+    return [f"--{dashed}", value.short() if isinstance(value, Plain) else str(value)]
+
+
 def usage(option: Option) -> str:
     """How a value of the option is written, in a word."""
     if typing.get_origin(option.kind) is Literal:

@@ -1,25 +1,23 @@
 """Plans: one run as names and numbers, as the command line and recipes write it."""
 
+import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from unbraid.data.catalogue import constructor, open_dataset
+from unbraid.data.catalogue import DATASETS, constructor, open_dataset
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
-from unbraid.methods.assemble import assemble
+from unbraid.methods.assemble import FILLED, assemble
 from unbraid.methods.base import Method
 from unbraid.model import method_class
 from unbraid.naming import choose
-from unbraid.options import Option, merge, options_of
+from unbraid.options import Option, merge, options_of, written
 from unbraid.runs import Run, identity
 from unbraid.settings import describe
 from unbraid.train import Training, train
-
-BUILT = ("encoder", "decoder", "critic", "n")  # constructor arguments that `assemble` fills by name
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,18 @@ class Plan:
             choose(f"option of {self.method} on {self.data}", name, allowed)
         resolved: dict[str, dict[str, Any]] = {}
         for name, (group, option) in allowed.items():
-            resolved.setdefault(group, {})[name] = self.options.get(name, option.default)
+            value = self.options.get(name, option.default)
+            whole = option.kind is float and isinstance(value, int) and not isinstance(value, bool)
+            resolved.setdefault(group, {})[name] = float(value) if whole else value
         return resolved
 
     @property
     def identity(self) -> str:
         """The same for two plans exactly when they ask for the same run."""
-        return identity(describe({"method": self.method, "data": self.data, **self.resolved()}))
+        resolved = {"options": self.resolved(), "method": self.method}
+        return identity(
+            describe(resolved | {"data": self.data if self.data in DATASETS else _content(self.data)})
+        )
 
     def dataset(self, root: Path | str | None = None) -> Dataset:
         """The dataset, with its options."""
@@ -62,9 +65,9 @@ class Plan:
 
     def build(self, dataset: Dataset) -> Method:
         """The method with fresh networks for the dataset; the seed decides their weights."""
-        torch.manual_seed(self._given("training").get("seed", 0))
         given = self._given("method") | self._given("networks")
-        return assemble(method_class(self.method), dataset.shape, n=len(dataset), **given)
+        seed = self.resolved()["training"]["seed"]
+        return assemble(method_class(self.method), dataset.shape, n=len(dataset), seed=seed, **given)
 
     def run(self, out: Path | str, *, root: Path | str | None = None, **how: Any) -> Run:
         """Trains; `how` are the arguments of `train` that are no settings: device, resume, quiet, …"""
@@ -79,10 +82,8 @@ class Plan:
         return {name: value for name, value in self.options.items() if allowed[name][0] == group}
 
     def __str__(self) -> str:
-        options = " ".join(
-            f"--{name.replace('_', '-')} {_written(value)}" for name, value in self.options.items()
-        )
-        return f"unbraid train {self.method} --data {self.data} {options}".rstrip()
+        options = [word for name, value in self.options.items() for word in written(name, value)]
+        return shlex.join(["unbraid", "train", self.method, "--data", self.data, *options])
 
 
 def replace(plan: Plan, **changes: Any) -> Plan:
@@ -97,8 +98,8 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
     cls = method_class(method)
     return merge(
         {
-            "method": options_of(cls, leave_out=BUILT),
-            "networks": options_of(assemble, leave_out=("cls", "shape", "n", "settings")),
+            "method": options_of(cls, leave_out=FILLED),
+            "networks": options_of(assemble, leave_out=("cls", "shape", "n", "seed", "settings")),
             "draw": options_of(DRAWS[cls.batch]),
             "data": options_of(constructor(data), leave_out=("root", "path")),
             "training": options_of(Training),
@@ -106,5 +107,12 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
     )
 
 
-def _written(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+def _content(path: str) -> dict[str, Any]:
+    """What tells one's own files apart: the content of a file, the names and sizes in a folder."""
+    if (place := Path(path).expanduser()).is_dir():
+        files = sorted(file for file in place.rglob("*") if file.is_file())
+        return {"files": [[str(file.relative_to(place)), file.stat().st_size] for file in files]}
+    if not place.is_file():
+        return {"missing": str(place)}
+    with place.open("rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}

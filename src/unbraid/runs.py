@@ -4,7 +4,8 @@
     versions.json           what it ran on
     history.jsonl           a line for each logged step: terms in nats per image, seconds
     checkpoint.safetensors  weights, optimisers and generators, from which training goes on exactly
-    model.safetensors       the weights at the end; a run that has them is finished
+    model.safetensors       the weights at the end
+    finished.json           at which step the run ended, of how many; a run that has it is finished
     best.safetensors        the weights with the best validation loss, where there was a validation split
     scores.json             one entry a score, with its protocol, sample sizes and seed
     figures/                pictures
@@ -28,6 +29,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 FORMAT = 1
+PARTS = ("method", "data", "training")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -42,8 +44,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise OSError(
-            f"{path} could not be written ({error.strerror or error}), and what it held before is untouched: "
-            "make room on the disk, or check the folder's permissions, and go on with --resume."
+            f"{path} could not be written ({error.strerror or error}), and what it held before is untouched: make "
+            "room there, or choose a folder that exists and may be written to."
         ) from error
 
 
@@ -109,10 +111,14 @@ class Run:
                 f"{self.folder} is not a run folder, it has no run.json: give the folder that "
                 "`unbraid train … --out` wrote."
             ) from None
-        except json.JSONDecodeError as error:
+        except NotADirectoryError:
+            raise ValueError(f"{self.folder} is not a folder: give the folder of a run.") from None
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ValueError(
                 f"{path} is not readable as JSON ({error}): restore it or train again."
             ) from None
+        if not isinstance(self.settings, dict) or not {"format", *PARTS} <= set(self.settings):
+            raise ValueError(f"{path} is not that of a run, it lacks one of {', '.join(PARTS)}: restore it.")
         if self.settings.get("format") != FORMAT:
             raise ValueError(
                 f"{self.folder} is in run format {self.settings.get('format')}, and this Unbraid reads {FORMAT}: "
@@ -129,7 +135,12 @@ class Run:
                 raise ValueError(f"{folder} is a file: choose a folder for the run.")
             if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
                 raise ValueError(f"{folder} holds other files and no run: choose an empty or a new folder.")
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ValueError(
+                    f"{folder} cannot be made ({error.strerror}): choose another folder."
+                ) from None
             write_json(folder / "run.json", settings)
             return cls(folder)
         run = cls(folder)
@@ -146,12 +157,17 @@ class Run:
                 f"{folder} holds another run: it differs in {', '.join(differing)}. Resume with the same settings "
                 "(only more steps are allowed), or choose another folder."
             )
-        if longer:
+        if longer:  # the old weights stay until the new ones take their place
             write_json(folder / "run.json", settings)
-            for outdated in ("model.safetensors", "scores.json"):
-                (folder / outdated).unlink(missing_ok=True)
             run = cls(folder)
         return run
+
+    def finish(self, weights: Mapping[str, Tensor], step: int) -> None:
+        """Writes the weights at the end; scores of earlier weights go."""
+        (self.folder / "finished.json").unlink(missing_ok=True)
+        (self.folder / "scores.json").unlink(missing_ok=True)
+        write_tensors(self.folder / "model.safetensors", weights)
+        write_json(self.folder / "finished.json", {"step": step, "steps": self.steps})
 
     @property
     def identity(self) -> str:
@@ -175,14 +191,19 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        return (self.folder / "model.safetensors").exists()
+        """Whether the run has come to the end of the steps that its settings ask for, or stopped early."""
+        try:
+            ending = json.loads((self.folder / "finished.json").read_text())
+        except (OSError, json.JSONDecodeError):
+            return False
+        return ending["steps"] == self.steps and (self.folder / "model.safetensors").exists()
 
     def weights(self, which: str = "model") -> dict[str, Tensor]:
         """The trained weights: `model` (at the end) or `best` (by the validation split)."""
         path = self.folder / f"{which}.safetensors"
-        if not path.exists():
+        if not path.exists() or (which == "model" and not self.finished):
             raise FileNotFoundError(
-                f"{self.folder} has no {path.name}: "
+                f"{self.folder} has no {path.name} yet: "
                 + (
                     "train with a validation split."
                     if which == "best"
@@ -197,16 +218,21 @@ class Run:
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines if line.endswith("}")]
 
+    def versions(self) -> dict[str, str]:
+        """What the run ran on; empty when that was not kept."""
+        path = self.folder / "versions.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
     def scores(self) -> list[dict[str, Any]]:
         """What the run has been scored, latest value of each score."""
         path = self.folder / "scores.json"
         return json.loads(path.read_text()) if path.exists() else []
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
-        """Adds scores; one of the same metric, protocol and seed takes the place of the old one."""
+        """Adds scores; one of the same metric, protocol, seed and scoring takes the place of the old one."""
 
         def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
-            return score["metric"], score["protocol"], score["seed"]
+            return score["metric"], score["protocol"], score["seed"], score.get("scoring")
 
         merged = {key(score): score for score in [*self.scores(), *scores]}
         write_json(self.folder / "scores.json", list(merged.values()))

@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.methods.base import Method
+from unbraid.seeds import derive
 
 BATCH = 512  # observations encoded at once
 
@@ -52,7 +53,9 @@ class Sample:
         self.method, self.dataset, self.size, self.seed = method, dataset, size, seed
         self.strand = strand or method.strands.default
         self._tables = dataset.to("cpu", observations=False)
-        self._rows = self._tables.draw(size, Generator().manual_seed(seed))
+        if size < 1:
+            raise ValueError(f"A score needs a sample of at least one observation; got {size}.")
+        self._rows = self._tables.draw(size, Generator().manual_seed(derive(seed, "evaluation")))
 
     def of_strand(self, strand: str) -> "Sample":
         """The same sample, its codes cut down to a strand."""

@@ -63,6 +63,19 @@ class Plain:
         values = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
         return ":".join([type(self).__name__.lower(), *map(str, values)])
 
+    def short(self) -> str:
+        """As `str`, without the trailing values that are the defaults: adam:0.001."""
+        text = str(self)
+        while ":" in text:
+            shorter = text.rpartition(":")[0]
+            try:
+                if Plain.parse(shorter) != self:
+                    return text
+            except ValueError:
+                return text
+            text = shorter
+        return text
+
 
 def _usage(kind: type[Plain]) -> str:
     return ":".join([kind.__name__.lower(), *(field.name.upper() for field in fields(kind))])  # type: ignore[arg-type]
@@ -86,7 +99,8 @@ def describe(value: Any) -> Any:
     if isinstance(value, Described) and type(value).__module__.startswith("unbraid.nn"):
         return {"network": type(value).__name__, "arguments": describe(value.arguments)}
     if isinstance(value, nn.Module):
-        return {"own": f"{type(value).__module__}.{type(value).__qualname__}"}
+        shapes = [list(parameter.shape) for parameter in value.parameters()]
+        return {"own": f"{type(value).__module__}.{type(value).__qualname__}", "parameters": shapes}
     if isinstance(value, Mapping):
         return {str(key): describe(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from unbraid.naming import choose
 from unbraid.plan import Plan
-from unbraid.runs import Run, write_atomically, write_json
+from unbraid.runs import Run, identity, write_atomically, write_json
 from unbraid.settings import describe
 
 COLUMNS = (
@@ -39,7 +39,7 @@ class Recipe(NamedTuple):
     name: str
     summary: str
     runs: tuple[Plan, ...]
-    published: Mapping[tuple[str, str], float]  # by method and metric
+    published: Mapping[tuple[str, ...], float]  # by method and metric, or by method, dataset and metric
 
 
 class Row(NamedTuple):
@@ -92,7 +92,12 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise ValueError(
+                f"{path} cannot be read as a recipe: {type(error).__name__}: {error}."
+            ) from error
     else:
         module = importlib.import_module(choose("recipe", name, recipe_names()))
     runs = getattr(module, "runs", None)
@@ -140,31 +145,41 @@ def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device:
     from unbraid.evaluate import dataset_of, evaluate
     from unbraid.model import load
 
-    finished = (target / "model.safetensors").exists()
+    finished = (target / "run.json").exists() and Run(target).finished
     run = Run(target) if finished else plan.run(target, root=root, device=device, resume=True, quiet=quiet)
-    present = {score["metric"] for score in run.scores()}
+    present = {score["metric"] for score in _scores(plan, run)}
     missing = [metric for metric in plan.metrics if metric not in present]
     if missing:
         method = load(target, device=device).method
-        run.add_scores(evaluate(method, dataset_of(run, root), missing, quiet=True, **plan.scoring))
+        scores = evaluate(method, dataset_of(run, root), missing, quiet=True, **plan.scoring)
+        run.add_scores([score | {"scoring": _scoring(plan)} for score in scores])
     return run
+
+
+def _scoring(plan: Plan) -> str:
+    """What tells the scores of a study from others in the folder: how it asked for them."""
+    return identity(describe(dict(plan.scoring)))
+
+
+def _scores(plan: Plan, run: Run) -> list[dict[str, Any]]:
+    return [score for score in run.scores() if score.get("scoring") == _scoring(plan)]
 
 
 def tidy(done: Sequence[tuple[Plan, Run]]) -> list[dict[str, Any]]:
     """One record a score."""
     records = []
     for plan, run in done:
-        versions = json.loads((run.folder / "versions.json").read_text())
+        versions = run.versions()
         settings = {name: value for name, value in plan.options.items() if name != "seed"}
-        for score in run.scores():
+        for score in _scores(plan, run):
             record = {
                 "method": plan.method,
                 "data": run.data_name,
                 "settings": json.dumps(describe(settings), sort_keys=True),
                 "seed": run.seed,
                 "run": run.folder.name,
-                "unbraid": versions["unbraid"],
-                "torch": versions["torch"],
+                "unbraid": versions.get("unbraid", ""),
+                "torch": versions.get("torch", ""),
             }
             record |= {
                 name: score[name] for name in ("metric", "protocol", "value", "n", "n_test", "seconds")
@@ -174,13 +189,14 @@ def tidy(done: Sequence[tuple[Plan, Run]]) -> list[dict[str, Any]]:
 
 
 def aggregate(
-    done: Sequence[tuple[Plan, Run]], published: Mapping[tuple[str, str], float] | None = None
+    done: Sequence[tuple[Plan, Run]], published: Mapping[tuple[str, ...], float] | None = None
 ) -> list[Row]:
     """Means and spreads over seeds, a row for each method, dataset, varying settings and metric."""
+    known = published or {}
     values: dict[tuple[str, str, str, str, str], list[float]] = {}
     for plan, run in done:
         varying = json.dumps(describe(_varying(plan, [other for other, _ in done])), sort_keys=True)
-        for score in run.scores():
+        for score in _scores(plan, run):
             key = (plan.method, run.data_name, varying, score["metric"], score["protocol"])
             values.setdefault(key, []).append(score["value"])
     return [
@@ -193,7 +209,7 @@ def aggregate(
             statistics.fmean(numbers),
             statistics.stdev(numbers) if len(numbers) > 1 else None,
             len(numbers),
-            (published or {}).get((method, metric)),
+            known.get((method, data, metric), known.get((method, metric))),
         )
         for (method, data, settings, metric, protocol), numbers in values.items()
     ]

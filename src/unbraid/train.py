@@ -5,7 +5,7 @@ import sys
 import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 import torch.distributed as dist
@@ -22,9 +22,10 @@ from unbraid.optimisers import Optimiser
 from unbraid.progress import progress
 from unbraid.runs import History, Run, identity, read_tensors, versions, write_json, write_tensors
 from unbraid.schedules import Schedule
+from unbraid.seeds import derive
 from unbraid.settings import describe
 from unbraid.types import Terms
-from unbraid.watch import Watch
+from unbraid.watch import Watch, check_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +60,15 @@ class Training:
     patience: int = 0
 
     def __post_init__(self) -> None:
-        if (self.steps > 0) == (self.epochs > 0):
+        if (self.steps > 0) == (self.epochs > 0) or not math.isfinite(self.epochs):
             raise ValueError(
                 f"Give steps or epochs, one of them above 0; got {self.steps} and {self.epochs}."
             )
-        if self.batch < 2 or self.clip < 0 or self.patience < 0 or self.validate_every < 1:
+        if self.precision not in get_args(Precision):
+            raise ValueError(
+                f"There is no precision {self.precision!r}: choose {' or '.join(get_args(Precision))}."
+            )
+        if self.batch < 2 or not self.clip >= 0 or self.patience < 0 or self.validate_every < 1:
             raise ValueError(
                 "A batch needs at least 2 observations, clip and patience may not be below 0, and "
                 f"validate_every not below 1; got {self.batch}, {self.clip}, {self.patience}, {self.validate_every}."
@@ -119,29 +124,33 @@ def train(
         **training: The fields of `Training`: steps, batch, seed, optimiser, …
     """
     plan = Training(**training).for_data(dataset)
+    if log_every < 1:
+        raise ValueError(f"Steps between two lines of history must be at least 1; got log_every={log_every}.")
     draw = draw or default_draw(method)
-    draw.check(dataset)
     place = launch(device, devices, nodes)
     if plan.batch % processes():
         raise ValueError(f"A batch of {plan.batch} does not divide among {processes()} processes.")
     chief = rank() == 0
-
-    run = _open_run(method, dataset, draw, plan, out, start_from, resume)
-    if run.finished and run.steps == plan.steps:
-        method.load_state_dict(run.weights())
-        return run
+    settings = settings_of(method, dataset, draw, plan, start_from)
+    draw.check(dataset)
+    dataset, held_out = _settle(dataset, place), None
+    if plan.validation:
+        dataset, held_out = dataset.split(
+            plan.validation, Generator().manual_seed(derive(plan.seed, "split"))
+        )
+        for part in (dataset, held_out):  # what a part cannot give is said before the run begins
+            draw(part, 2, Generator(place).manual_seed(0), torch.tensor(plan.steps, device=place))
     if start_from is not None:
-        method.load_state_dict(Run(start_from).weights())
-        method.step.zero_()  # schedules belong to the new run
+        _start_from(method, Run(start_from))
+
+    run = _open_run(settings, out, resume)
+    if run.finished:
+        method.load_state_dict(run.weights())
+        method.to(place).eval()
+        return run
     if chief:
         write_json(run.folder / "versions.json", versions(place))
-
     method.to(place).train()
-    held_out = None
-    if plan.validation:
-        dataset, held_out = dataset.split(plan.validation, Generator().manual_seed(plan.seed))
-        held_out = _settle(held_out, place)
-    dataset = _settle(dataset, place)
     game = Game(
         method, optimiser=plan.optimiser, rate=plan.rate, clip=plan.clip or None, precision=plan.precision
     )
@@ -150,8 +159,8 @@ def train(
         expected = estimate(game.rehearsal(), dataset, draw, plan.batch, plan.steps)
         if chief:
             print(f"{title}: {expected}", file=sys.stderr, flush=True)
-    data = Generator(place).manual_seed(plan.seed)
-    torch.manual_seed(plan.seed)
+    data = Generator(place).manual_seed(derive(plan.seed, "data"))
+    torch.manual_seed(derive(plan.seed, "noise"))
 
     def batch() -> Any:
         return share_batch(draw(dataset, plan.batch, data, method.step))
@@ -172,17 +181,23 @@ def train(
 
     def save() -> None:
         watch.check(run.folder)
+        check_weights(method, step, run.folder)
         state = game.state() | {"generator.data": data.get_state(), "generator.noise": torch.get_rng_state()}
         if place.type == "cuda":
             state["generator.noise.cuda"] = torch.cuda.get_rng_state(place)
         state["step"], state["since_best"] = torch.tensor(step), torch.tensor(since_best)
         state["best"] = torch.tensor(best, dtype=torch.float64)
         if chief:
-            write_tensors(checkpoint, state)
+            try:
+                write_tensors(checkpoint, state)
+            except OSError as error:
+                raise OSError(f"{error} Then go on with --resume.") from error
 
+    if not checkpoint.exists():
+        save()  # so that the first weights are kept, wherever they came from
     bar = progress(title, plan.steps, start=step, quiet=quiet or not chief)
     with bar, asked_to_stop() as asked:
-        while step < plan.steps:
+        while step < plan.steps and not (plan.patience and since_best >= plan.patience):
             moves = game.step(batch, step)
             step += 1
             watch.see(method.step, moves)
@@ -192,25 +207,29 @@ def train(
                 if history is not None:
                     history.add(step, terms)
                     bar.show(step, terms)
-            if held_out is not None and (step % plan.validate_every == 0 or step == plan.steps):
+            last = step == plan.steps
+            if held_out is not None and (step % plan.validate_every == 0 or (last and best == math.inf)):
                 loss = validate(method, held_out, draw, plan)
+                if not math.isfinite(loss):
+                    raise FloatingPointError(
+                        f"Training stopped at step {step}: the validation loss is {loss}."
+                    )
                 since_best = 0 if loss < best else since_best + 1
                 if loss < best and chief:
                     write_tensors(run.folder / "best.safetensors", method.state_dict())
                 best = min(best, loss)
                 if history is not None:
-                    history.add(step, {"validation": loss})
-                if plan.patience and since_best >= plan.patience:
-                    break
-            stopping = on_any_process(asked())
-            if stopping or on_any_process(time.monotonic() - saved_at > checkpoint_seconds):
+                    history.add(step, _numbers(moves) | {"validation": loss})
+            due = time.monotonic() - saved_at > checkpoint_seconds
+            stopping, due = on_any_process([asked(), due], place)
+            if stopping or due:
                 save()
                 saved_at = time.monotonic()
             if stopping:
                 raise KeyboardInterrupt(f"Stopped at step {step} of {plan.steps}: go on with --resume.")
     save()
     if chief:
-        write_tensors(run.folder / "model.safetensors", method.state_dict())
+        run.finish(method.state_dict(), step)
     method.eval()
     return run
 
@@ -223,14 +242,17 @@ def default_draw(method: Method) -> Draw:
 def validate(method: Method, held_out: Dataset, draw: Draw, plan: Training) -> float:
     """The mean loss over a fixed number of batches of held-out observations, drawn alike every time."""
     device = method.step.device
-    generator = Generator(device).manual_seed(plan.seed)
+    generator = Generator(device).manual_seed(derive(plan.seed, "validation"))
+    end = torch.tensor(plan.steps, device=device)  # a curriculum in the draw is taken at its end
     batches = max(1, min(50, len(held_out) // plan.batch))
+    method.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []), torch.no_grad():
-        torch.manual_seed(plan.seed)
+        torch.manual_seed(derive(plan.seed, "validation"))
         losses = [
-            method.validation(share_batch(draw(held_out, plan.batch, generator, method.step))).total
+            method.validation(share_batch(draw(held_out, plan.batch, generator, end))).total
             for _ in range(batches)
         ]
+    method.train()
     return float(mean_over_processes(torch.stack(losses).mean()))
 
 
@@ -244,17 +266,8 @@ def _numbers(moves: dict[str, Terms]) -> dict[str, float]:
     return numbers
 
 
-def _open_run(
-    method: Method,
-    dataset: Dataset,
-    draw: Draw,
-    plan: Training,
-    out: Path | str,
-    start_from: Path | str | None,
-    resume: bool,
-) -> Run:
+def _open_run(settings: dict[str, Any], out: Path | str, resume: bool) -> Run:
     """Makes or finds the run folder; one process does, and all fail together if it cannot."""
-    settings = settings_of(method, dataset, draw, plan, start_from)
     failure: list[str | None] = [None]
     if rank() == 0:
         try:
@@ -268,6 +281,20 @@ def _open_run(
         if failure[0] is not None:
             raise ValueError(failure[0])
     return Run(out)
+
+
+def _start_from(method: Method, run: Run) -> None:
+    """Takes over the weights of another run; its step is left behind, since schedules belong to the new run."""
+    weights, own = run.weights(), method.state_dict()
+    if {name: value.shape for name, value in weights.items()} != {
+        name: value.shape for name, value in own.items()
+    }:
+        raise ValueError(
+            f"The weights of {run.folder} ({run.method_name}) do not fit this {method.name()}: begin with a run of "
+            "the same method, code size and architecture."
+        )
+    method.load_state_dict(weights)
+    method.step.zero_()
 
 
 def settings_of(

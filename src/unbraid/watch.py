@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from unbraid.types import Terms
 
@@ -46,3 +46,13 @@ class Watch:
                         else "No checkpoint was written yet."
                     )
                 )
+
+
+def check_weights(method: nn.Module, step: int, folder: Path) -> None:
+    """Raises if a weight is not finite, so that such weights are never written."""
+    bad = [name for name, value in method.state_dict().items() if not bool(torch.isfinite(value).all())]
+    if bad:
+        raise FloatingPointError(
+            f"Training stopped at step {step}: {bad[0]} became infinite or not a number; lower the rate or clip the "
+            f"gradient. What was written before is in {folder}."
+        )

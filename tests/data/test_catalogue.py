@@ -79,7 +79,7 @@ def test_rendered_datasets_need_nothing() -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     for name in ("dsprites", "shapes3d", "mpi3d"):
-        with pytest.raises(FileNotFoundError, match=f"is missing: run `unbraid data get {name}`"):
+        with pytest.raises(FileNotFoundError, match=f"is missing: run `unbraid data get {name}"):
             check_dataset(name, tmp_path)
         with pytest.raises(FileNotFoundError, match="is missing"):
             open_dataset(name, root=tmp_path)

@@ -120,7 +120,7 @@ def test_data_that_changed_are_not_shown(folder: Path) -> None:
     settings = json.loads((folder / "run.json").read_text())
     settings["data"]["fingerprint"] = "another"
     (folder / "run.json").write_text(json.dumps(settings))
-    assert "has changed since the run was trained on it" in write_report([folder]).read_text()
+    assert "its observations or their distribution have changed" in write_report([folder]).read_text()
 
 
 def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

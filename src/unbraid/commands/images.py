@@ -64,8 +64,9 @@ def edit_images(
     for strand in map(_strand, zero):
         rows.append((f"zero {strand}", model.decode(model.strands.zero(codes, strand))))
     for strand in map(_strand, sweep):
-        for name, image in zip(names, images, strict=True):
-            rows.append((f"sweep {strand}: {name}", model.traverse(image, strand, SWEEP)[:, 0]))
+        for code in model.strands[strand]:  # a strand is swept code by code
+            for name, image in zip(names, images, strict=True):
+                rows.append((f"sweep {code}: {name}", model.traverse(image, code, SWEEP)[:, 0]))
     content = io.BytesIO()
     image_sheet(rows).save(content, format="PNG")
     write_atomically(out, content.getvalue())
@@ -99,7 +100,11 @@ def _assignment(text: str, model: Model) -> tuple[str | int, Tensor]:
         numbers = torch.tensor([float(value) for value in values.split(",")])
     except ValueError:
         numbers = torch.empty(0)
-    if not equals or len(numbers) not in (1, len(model.strands[strand])):
+    if (
+        not equals
+        or not bool(torch.isfinite(numbers).all())
+        or len(numbers) not in (1, len(model.strands[strand]))
+    ):
         size = len(model.strands[strand])
         raise ValueError(f"--set takes STRAND=VALUE or STRAND= and its {size} values; got {text!r}.")
     return strand, numbers.expand(len(model.strands[strand])).clone()

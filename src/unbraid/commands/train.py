@@ -115,7 +115,7 @@ def _train(method: str, common: dict[str, Any], options: dict[str, Any]) -> None
         print(
             json.dumps({"run": str(run.folder), "identity": run.identity, "method": method, **last}, indent=2)
         )
-    elif _chief():
+    else:
         terms = ", ".join(
             f"{name} {value:.4g}" for name, value in last.items() if name not in ("step", "seconds")
         )

@@ -22,6 +22,9 @@ class Renderer(Protocol):
     def __call__(self, values: Int[Tensor, "n k"]) -> UInt8[Tensor, "n c h w"]: ...
 
 
+WHOLE = 1 << 28  # bytes up to which a fingerprint reads every observation; above, a thousand of them
+
+
 class Dataset:
     """Observations by row number: images, table rows, or images rendered on demand.
 
@@ -145,10 +148,17 @@ class Dataset:
 
     def description(self) -> dict[str, Any]:
         """What a run records of the dataset: where it came from, its form, and a fingerprint of its content."""
-        content = hashlib.sha256()
         if isinstance(self.source, Tensor):
-            some = torch.linspace(0, len(self.source) - 1, min(len(self.source), 64)).long()
-            content.update(self.source[some.to(self.source.device)].cpu().numpy().tobytes())
+            content = hashlib.sha256(f"{self.white}".encode())
+            whole = self.bytes <= WHOLE
+            rows = (
+                torch.arange(len(self.source))
+                if whole
+                else torch.linspace(0, len(self.source) - 1, 1024).long()
+            )
+            content.update(self.source[rows.to(self.source.device)].cpu().numpy().tobytes())
+        else:
+            content = hashlib.sha256(repr(self.source).encode())
         law = () if self.space is None else (self.space.support, self.space.weights)
         for table in (*law, self.combinations):
             content.update(b"" if table is None else table.cpu().numpy().tobytes())
@@ -178,24 +188,28 @@ class Dataset:
         """
         if self.space is None:
             raise ValueError(f"{self.name} has no known factors, so their distribution cannot be changed.")
-        return self._with(space=law(self.space))
+        return self._with(space=law(self.space), origin=None)
 
     def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
         """Two datasets without a common observation; the second has the given fraction of them."""
         if self.space is not None and self.combinations is None:
             kept, held_out = self.space.split(fraction, generator)
-            return self._with(space=kept), self._with(space=held_out)
+            return self._with(space=kept, origin=None), self._with(space=held_out, origin=None)
         if not 0 < fraction < 1:
             raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
         device = generator.device if self.combinations is None else self.combinations.device
         order = torch.randperm(self._stored, generator=generator, device=generator.device).to(device)
-        count = max(1, round(fraction * len(order)))
+        count = round(fraction * len(order))
+        if not 0 < count < len(order):
+            raise ValueError(
+                f"A fraction of {fraction} of {len(order)} observations leaves nothing in one part."
+            )
         return self._rows(order[count:].sort().values), self._rows(order[:count].sort().values)
 
     def _rows(self, rows: Int[Tensor, " n"]) -> "Dataset":
         source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
         combinations = None if self.combinations is None else self.combinations[rows]
-        return self._with(source=source, combinations=combinations)
+        return self._with(source=source, combinations=combinations, origin=None)
 
     @property
     def _stored(self) -> int:

@@ -27,11 +27,18 @@ class Source:
         url: Its published address.
         sha256: Its hash, or None where none was taken from the official file.
         file: Its place under the data root; the folder is the dataset's name.
+        variant: Which one it is, where the dataset has several.
     """
 
     url: str
     sha256: str | None
     file: str
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """What to ask `unbraid data` for."""
+        return str(Path(self.file).parent) + (f" --variant {self.variant}" if self.variant else "")
 
     def path(self, root: Path | str | None = None) -> Path:
         """Where the file lies, or should."""
@@ -42,7 +49,7 @@ class Source:
         path = self.path(root)
         if not path.is_file():
             raise FileNotFoundError(
-                f"{path} is missing: run `unbraid data get {Path(self.file).parent}`, or download {self.url} "
+                f"{path} is missing: run `unbraid data get {self.name}`, or download {self.url} "
                 "and put it there; another data root is given with --root or UNBRAID_DATA."
             )
         return path

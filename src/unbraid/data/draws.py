@@ -101,8 +101,9 @@ class Pairs:
         if space.support is None and space.weights is None:
             return k, torch.where(changed, self._fresh(space, values, generator), values)
         # Not every combination occurs, or not equally often: draw many candidates a row and keep one with the
-        # chance that the distribution gives it. Rows without one that occurs choose other factors to change.
-        rounds, candidates = 100, 32
+        # chance that the distribution gives it among them, which is its chance among all to within some
+        # 1/candidates. Rows without one that occurs choose other factors to change.
+        rounds, candidates = 100, 512
         partner, wanting = values.clone(), torch.arange(len(values), device=values.device)
         for _ in range(rounds):
             repeated = values[wanting].repeat_interleave(candidates, 0)

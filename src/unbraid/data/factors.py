@@ -110,8 +110,11 @@ class FactorSpace:
 
     def among(self, index: Int[Tensor, " n"]) -> "FactorSpace":
         """The space in which no other combinations occur than those given by their numbers."""
-        kept = torch.isin(self._numbers(), index)
-        return self if bool(kept.all()) else self._keep(kept)
+        if self.support is not None or self.weights is not None:
+            kept = torch.isin(self._numbers(), index)
+            return self if bool(kept.all()) else self._keep(kept)
+        numbers = index.unique()  # never all combinations: a table may have more than memory holds
+        return self if len(numbers) == self.combinations else self._with(numbers, None)
 
     def correlated(self, first: str, second: str, *, sigma: float = 0.2) -> "FactorSpace":
         """A ridge over two factors: weight exp(-(v1 - v2)² / 2σ²) with both scaled to [0, 1].
@@ -140,9 +143,13 @@ class FactorSpace:
         """Two spaces that share no combination; the second has the given fraction of them."""
         if not 0 < fraction < 1:
             raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
+        if not 0 < round(fraction * len(self)) < len(self):
+            raise ValueError(
+                f"A fraction of {fraction} of {len(self)} combinations leaves nothing in one part."
+            )
         order = torch.randperm(len(self), generator=generator, device=generator.device)
         chosen = torch.zeros(len(self), dtype=torch.bool, device=self._strides.device)
-        chosen[order[: max(1, round(fraction * len(self)))].to(chosen.device)] = True
+        chosen[order[: round(fraction * len(self))].to(chosen.device)] = True
         return self._keep(~chosen), self._keep(chosen)
 
     def _numbers(self) -> Int[Tensor, " n"]:
@@ -169,7 +176,10 @@ class FactorSpace:
         return self._with(self._numbers()[kept], weights)
 
     def _reweigh(self, factor: Float[Tensor, " n"]) -> "FactorSpace":
-        return self._with(self.support, factor if self.weights is None else self.weights * factor)
+        weights = factor if self.weights is None else self.weights * factor
+        if bool((weights > 0).all()):
+            return self._with(self.support, weights)
+        return self._with(self._numbers()[weights > 0], weights[weights > 0])
 
     def _with(self, support: Tensor | None, weights: Tensor | None) -> "FactorSpace":
         sizes: Sequence[tuple[str, int]] = list(zip(self.names, self.sizes, strict=True))

@@ -25,6 +25,7 @@ SOURCES = {
         url=f"https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/mpi3d_{variant}.npz",
         sha256=None,
         file=f"mpi3d/mpi3d_{variant}.npz",
+        variant=variant,
     )
     for variant in get_args(Variant)
 }

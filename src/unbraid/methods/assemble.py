@@ -3,12 +3,15 @@
 import inspect
 from typing import Any, TypeVar
 
+import torch
+
 from unbraid.methods.base import Method
 from unbraid.naming import choose
 from unbraid.nn import Critic, networks
+from unbraid.seeds import derive
 
 M = TypeVar("M", bound=Method)
-FILLED = ("encoder", "decoder", "critic", "n")
+FILLED = ("encoder", "decoder", "critic", "n")  # constructor parameters that are filled by name
 
 
 def assemble(
@@ -18,6 +21,7 @@ def assemble(
     n: int,
     codes: int = 10,
     architecture: str = "conv",
+    seed: int | None = None,
     **settings: Any,
 ) -> M:
     """Makes a method for observations of the given shape.
@@ -38,6 +42,8 @@ def assemble(
     for name in settings.keys() - parameters.keys():
         choose(f"setting of {cls.name()}", name, own)  # raises, with the nearest name
     wanted = parameters.keys() - settings.keys()
+    if seed is not None:
+        torch.manual_seed(derive(seed, "weights"))
     parts: dict[str, Any] = {"n": n}
     if {"encoder", "decoder"} & wanted:
         parts["encoder"], parts["decoder"] = networks(architecture, shape, codes)

@@ -7,16 +7,15 @@ from typing import Any
 import torch
 
 from unbraid.data.draws import DRAWS
-from unbraid.methods.assemble import assemble
+from unbraid.methods.assemble import FILLED, assemble
 from unbraid.model import method_class
 from unbraid.nn import ARCHITECTURES, networks
-from unbraid.options import options_of
+from unbraid.options import options_of, written
 from unbraid.runs import Run
-from unbraid.settings import Plain, describe, rebuild
+from unbraid.settings import describe, rebuild
 from unbraid.train import Training
 
 ALWAYS = ("steps", "batch", "seed")  # said even where they are the defaults
-NETWORKS = ("encoder", "decoder", "critic", "n")
 
 
 def command_of(run: Run, out: str = "RUN") -> str:
@@ -28,7 +27,7 @@ def command_of(run: Run, out: str = "RUN") -> str:
     if data["origin"] is None:
         raise ValueError(f"the dataset {data['name']} was made in Python")
     cls = method_class(run.method_name)
-    arguments = {name: value for name, value in method["arguments"].items() if name not in NETWORKS}
+    arguments = {name: value for name, value in method["arguments"].items() if name not in FILLED}
     built = _architecture(method["arguments"], tuple(data["shape"]))
     defaults = {
         name: describe(option.default)
@@ -41,7 +40,7 @@ def command_of(run: Run, out: str = "RUN") -> str:
     }
     words = ["unbraid", "train", run.method_name, "--data", data["origin"]["name"]]
     for name, value in {**data["origin"]["options"], **chosen}.items():
-        words += [f"--{name.replace('_', '-')}", _written(value)]
+        words += written(name, rebuild(value))
     if run.settings.get("start_from"):
         words += ["--from", f"RUN-{run.settings['start_from']}"]
     return shlex.join([*words, "--out", out])
@@ -62,25 +61,3 @@ def _architecture(arguments: dict[str, Any], shape: tuple[int, ...]) -> dict[str
             if all(describe(pair[part]) == described for part, described in parts.items()):
                 return {"codes": codes, "architecture": name}
     raise ValueError("its networks have settings of their own")
-
-
-def _written(value: Any) -> str:
-    """A described setting as the command line takes it."""
-    value = rebuild(value)
-    if isinstance(value, Plain):
-        return _short(value)
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _short(value: Plain) -> str:
-    """The value without the trailing numbers that are its defaults: adam:0.001."""
-    text = str(value)
-    while ":" in text:
-        shorter = text.rpartition(":")[0]
-        try:
-            if Plain.parse(shorter) != value:
-                return text
-        except ValueError:
-            return text
-        text = shorter
-    return text

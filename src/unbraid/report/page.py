@@ -152,8 +152,6 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], str]
         dataset = dataset_of(run, root)
     except (ValueError, OSError, RuntimeError) as error:
         return {}, f"There are no pictures of this run. {error}"
-    if dataset.description()["fingerprint"] != run.settings["data"]["fingerprint"]:
-        return {}, f"There are no pictures: {run.data_name} has changed since the run was trained on it."
     figures: dict[str, Figure] = {}
     for name, (_, figure) in FIGURES.items():
         try:
