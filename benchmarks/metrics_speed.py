@@ -368,7 +368,7 @@ def main() -> None:
     scale.representations = scale.representations or (3 if scale.quick else 30)
     scale.n, scale.n_test = (1000, 500) if scale.quick else (10_000, 5_000)
     scale.votes = scale.votes or (100 if scale.quick else 10_000)
-    scale.seeds, scale.images = (2, 2048) if scale.quick else (3, 1 << 15)
+    scale.seeds, scale.images = (2, 2048) if scale.quick else (3, None)
     rows = small_rows(scale)
     if wanted(scale, "dci"):
         rows += dci_rows(scale)

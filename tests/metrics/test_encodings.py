@@ -57,6 +57,18 @@ def test_a_design_is_balanced_and_finds_who_shares_a_value(sizes: tuple[int, ...
         assert_close(design.values[design.sharing(factor, values, rng), factor], values)
 
 
+def test_groups_of_a_design_share_a_value_and_repeat_no_sample() -> None:
+    rng = np.random.default_rng(0)
+    design = Design(np.array([3, 4, 50]), 400, rng)
+    for factor, size in ((0, 20), (1, 64), (2, 8)):
+        values = rng.integers([3, 4, 50][factor], size=30)
+        groups = design.groups(factor, values, size, rng)
+        assert_close(design.values[groups, factor], np.repeat(values[:, None], size, axis=1))
+        assert all(len(np.unique(group)) == size for group in groups)
+    crowded = design.groups(2, np.array([7]), 20, rng)  # eight samples have the value: some come twice
+    assert (design.values[crowded, 2] == 7).all()
+
+
 @pytest.mark.parametrize(
     ("represent", "space", "sentence"),
     [

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.linear_model import LogisticRegression
 
-from unbraid.metrics.encodings import Design, Encodings, Represent
+from unbraid.metrics.encodings import Design, Encodings, Represent, as_images
 
 CHUNK = 1 << 13  # differences averaged at once
 
@@ -69,7 +69,7 @@ def beta_vae_score(
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     given = {"differences": differences, "test_differences": test_differences, "pairs": pairs}
-    given["images"] = images if protocol == "grid" else None
+    given["images"] = as_images(images, protocol)
     plan = PROTOCOLS[protocol]._replace(**{name: v for name, v in given.items() if v is not None})
     if plan.differences < 1 or plan.test_differences < 0 or plan.pairs < 1:
         raise ValueError(

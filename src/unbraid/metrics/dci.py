@@ -70,8 +70,8 @@ def dci(
     entropies have the number of factors or codes as base; w and v are the row and column shares of all
     importance.
 
-    The value depends strongly on the number of samples (a rotated code has scored 0.14 with 500, 0.18 with
-    1,000 and 0.32 with 10,000): compare only scores of equal `n`, which the result carries, and of one
+    The value depends strongly on the number of samples (five factors, turned, scored 0.15 with 500, 0.18 with
+    1,000 and 0.24 with 10,000): compare only scores of equal `n`, which the result carries, and of one
     `protocol`:
 
     - `disentanglement_lib`: gradient-boosted trees, the scores of scikit-learn's

@@ -25,6 +25,13 @@ def as_sizes(space: object) -> Int[np.ndarray, " k"]:
     return sizes.astype(np.int64)
 
 
+def as_images(images: int | None, protocol: str) -> int | None:
+    """The size of a design, which only the protocol `grid` has."""
+    if images is not None and protocol != "grid":
+        raise ValueError(f"images belongs to protocol 'grid'; got protocol {protocol!r}; leave it out.")
+    return images
+
+
 class Encodings:
     """Codes on a factor grid, looked up by the place of a combination on it.
 
@@ -91,9 +98,14 @@ class Design:
     """
 
     def __init__(self, sizes: Int[np.ndarray, " k"], points: int, rng: np.random.Generator) -> None:
+        if points < 2 * sizes.max():
+            raise ValueError(
+                f"images must be at least {2 * sizes.max()}, twice the values of the largest factor; got {points}."
+            )
         places = int(np.prod(sizes, dtype=object))
         strides = np.array([int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))])
-        if places <= points:
+        self.whole = places <= points
+        if self.whole:
             self.places = np.arange(places)
             values = self.places[:, None] // strides % sizes
         else:
@@ -113,3 +125,25 @@ class Design:
         counts = self.counts[factor]
         first = np.cumsum(counts) - counts
         return self.members[factor][first[values] + rng.integers(0, counts[values])]
+
+    def groups(
+        self, factor: int, values: Int[np.ndarray, " v"], size: int, rng: np.random.Generator
+    ) -> Int[np.ndarray, "v size"]:
+        """For each of `values` a group of samples of the design whose `factor` has it.
+
+        A group of different samples of a random design is a random group of the whole space; one that
+        repeats some would vary more. So a group walks through the samples of its value, from a random
+        start with a random step that has no divisor in common with their number. On the whole space, or
+        where a value has too few samples, groups are drawn with repeats.
+        """
+        counts = self.counts[factor]
+        if self.whole or counts.min() < size:
+            return self.sharing(factor, np.repeat(values[:, None], size, axis=1), rng)
+        steps = np.zeros(len(values), dtype=np.int64)
+        for count in np.unique(counts):
+            here = counts[values] == count
+            coprime = np.flatnonzero(np.gcd(np.arange(count), count) == 1)
+            steps[here] = rng.choice(coprime, here.sum())
+        start = rng.integers(0, counts[values])
+        walk = (start[:, None] + steps[:, None] * np.arange(size)) % counts[values, None]
+        return self.members[factor][(np.cumsum(counts) - counts)[values, None] + walk]

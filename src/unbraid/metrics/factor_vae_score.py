@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from unbraid.metrics.encodings import Design, Encodings, Represent
+from unbraid.metrics.arrays import varying
+from unbraid.metrics.encodings import Design, Encodings, Represent, as_images
 
 CHUNK = 1 << 13  # votes cast at once
 
@@ -24,7 +25,7 @@ class Protocol(NamedTuple):
 PROTOCOLS = {
     "disentanglement_lib": Protocol(10_000, 5_000, 64, 10_000, 0.05),
     "infogan_cr": Protocol(500, 0, 100, 73_728, 0.0),
-    "grid": Protocol(40_000, 20_000, 64, 0, 0.05, images=1 << 15),
+    "grid": Protocol(40_000, 20_000, 64, 0, 0.05, images=1 << 16),
 }
 
 
@@ -63,22 +64,22 @@ def factor_vae_score(
 
     `represent` is a function from factor combinations (n, k) to codes (n, d), or the codes of the whole
     grid as a table of (product of sizes, d), last factor fastest. `space` lists the sizes of the factors,
-    or has them as `.sizes`. `represent` is given `batch` combinations at a time: few suit a processor's cache,
-    more a GPU. Codes whose standard deviation over the space is below `min_std` do not vote:
-    a code that never moves would always have the least variance. Without codes left the score is 0.
+    or has them as `.sizes`. `represent` is given `batch` combinations at a time: few suit a processor's
+    cache, more a GPU. Codes whose standard deviation over the space is below `min_std` do not vote: a code
+    that never moves would always have the least variance. Without codes left the score is 0.
 
     - `disentanglement_lib`: 10,000 votes to learn from and 5,000 to score, from 64 samples each, and
       10,000 samples for Var(z_j); min_std 0.05. It asks for 970,000 images; each different one is
       encoded once.
     - `infogan_cr`: 500 votes from 100 samples each, scored on themselves; 73,728 samples (a tenth of
       dSprites) for Var(z_j). Only constant codes are left out.
-    - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and everything is
+    - `grid`: 65,536 `images`, every value of every factor equally often, are encoded once, and everything is
       drawn from them; four times the votes of the first, which then cost nothing.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     given = {"votes": votes, "test_votes": test_votes, "size": size, "min_std": min_std}
-    given["images"] = images if protocol == "grid" else None
+    given["images"] = as_images(images, protocol)
     plan = PROTOCOLS[protocol]._replace(**{name: v for name, v in given.items() if v is not None})
     if plan.votes < 1 or plan.test_votes < 0 or plan.size < 2:
         raise ValueError(
@@ -98,7 +99,7 @@ def factor_vae_score(
         codes, (groups, rows) = encodings.encode([groups, everywhere])
     variance = codes[rows].var(axis=0, ddof=1)
     std = np.sqrt(variance)
-    active = (std >= plan.min_std) & (variance > 0)
+    active = (std >= plan.min_std) & varying(codes[rows])  # rounding may leave a constant some variance
     named = _named(codes, groups, variance, active)
     table = np.zeros((codes.shape[1], len(encodings.sizes)), dtype=np.int64)
     score = train_score = 0.0
@@ -143,7 +144,7 @@ def _groups_of_design(
     for factor, counts in enumerate(design.counts):
         same = np.flatnonzero(fixed == factor)
         values = rng.integers(len(counts), size=len(same))
-        groups[same] = design.sharing(factor, np.repeat(values[:, None], size, axis=1), rng)
+        groups[same] = design.groups(factor, values, size, rng)
     return groups
 
 

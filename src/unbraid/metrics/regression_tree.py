@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
-from unbraid.metrics.split_order import Visits, running_sum, swap_apart
+from unbraid.metrics.split_order import Visits, left_sums, running_sum, swap_apart
 
 DEPTH = 3
 ROOM = 62  # bits for the fixed-point sums
@@ -222,17 +222,16 @@ class _Grower:
     def _untie(self, node: _Node, tied: list[int]) -> tuple[int, int]:
         """Which of equally good cuts scikit-learn's float sums prefer; the first one visited if none."""
         m = node.order.shape[1]
-        lefts = np.arange(1, m)
         total = running_sum(self.target[node.arranged()])
         choice, best = (tied[0], 1), -np.inf
         for feature in tied:
-            part = self.target[node.order[feature]].cumsum()[:-1]
+            lefts = np.flatnonzero(self._cuttable(node, feature)) + 1
+            part = left_sums(self.target[node.order[feature]], lefts, total)
             rest = total - part
             proxy = part * part / lefts + rest * rest / (m - lefts)
-            proxy[~self._cuttable(node, feature)] = -np.inf
-            position = int(proxy.argmax())
-            if proxy[position] > best:
-                choice, best = (feature, position + 1), proxy[position]
+            first = int(proxy.argmax())
+            if proxy[first] > best:
+                choice, best = (feature, int(lefts[first])), proxy[first]
         return choice
 
 

@@ -13,6 +13,33 @@ def running_sum(values: Float[np.ndarray, " m"]) -> float:
     return float(values.cumsum()[-1])
 
 
+def left_sums(
+    values: Float[np.ndarray, " m"], positions: Int[np.ndarray, " c"], total: float
+) -> Float[np.ndarray, " c"]:
+    """The sums of the first 1, 2, … values at those `positions` where a cut is allowed.
+
+    From one position to the next the builder adds what lies between, or, where that is shorter, starts again
+    from the total and takes off what lies behind; with a cut at every position it only ever adds.
+    """
+    sums = np.empty(len(positions))
+    steps = np.diff(positions, prepend=0)
+    jumps = [*np.flatnonzero(steps > 1).tolist(), len(positions)]
+    here, reached, done = 0.0, 0, 0
+    for jump in jumps:
+        if jump > done:  # single steps up to the jump
+            run = np.concatenate([[here], values[reached : positions[jump - 1]]]).cumsum()[1:]
+            sums[done:jump] = run
+            here, reached = float(run[-1]), int(positions[jump - 1])
+        if jump < len(positions):
+            there = int(positions[jump])
+            if there - reached <= len(values) - there:
+                here = running_sum(np.concatenate([[here], values[reached:there]]))
+            else:
+                here = running_sum(np.concatenate([[total], -values[there:][::-1]]))
+            sums[jump], reached, done = here, there, jump + 1
+    return sums
+
+
 def swap_apart(
     row: Int[np.ndarray, " m"], goes_left: Bool[np.ndarray, " m"], side: int
 ) -> Int[np.ndarray, " _"]:
