@@ -118,6 +118,8 @@ def test_the_fast_protocol_takes_the_quick_forms_and_says_so() -> None:
             test_samples=100,
         )
     }
+    mig = evaluate(make(BetaVAE).float(), dataset(), ["mig"], samples=200)[0]
+    assert mig["protocol"] == "bins=20, binning=equal_width"  # no name, but what decides the number
     assert scores["dci"]["protocol"] == "histogram" and scores["factor_vae_score"]["protocol"] == "grid"
     assert scores["sap"]["protocol"] == "disentanglement_lib"
     assert (scores["dci"]["n"], scores["dci"]["n_test"]) == (200, 100)

@@ -236,11 +236,19 @@ def _first(result: Any, *names: str) -> int:
 def _entries(
     name: str, result: Any, common: Mapping[str, Any], *, settings: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """One entry for the score and one for each further number of a result that is not one of its settings."""
+    """One entry for the score and one for each further number of a result that is not one of its settings.
+
+    The protocol is the one that the result names, else the settings that it carries: bins=20, binning=equal_width.
+    """
     if isinstance(result, int | float):
         return [{"metric": name, "protocol": "", "value": float(result), **common}]
     fields = result._asdict()
-    protocol = str(fields.pop("protocol", ""))
+    said = {
+        key: value
+        for key, value in fields.items()
+        if key in settings and isinstance(value, str | int | float)
+    }
+    protocol = str(fields.pop("protocol", ", ".join(f"{key}={value}" for key, value in said.items())))
     arrays = {
         key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)
     }
