@@ -89,6 +89,13 @@ def plain_mig(data: Data) -> float:
     return float(np.mean((top[0] - top[1]) / entropies))
 
 
+def plain_modularity(data: Data) -> float:
+    binned = np.stack([np.digitize(c, np.histogram(c, 20)[1][:-1]) for c in data.codes.T])
+    information = np.array([[mutual_info_score(f, b) for f in data.factors.T] for b in binned])
+    squared, best = information**2, information.max(axis=1) ** 2
+    return float(np.mean(1 - (squared.sum(axis=1) - best) / (best * (len(SIZES) - 1))))
+
+
 def plain_sap(data: Data) -> float:
     scores = np.zeros((CODES, len(SIZES)))
     for j in range(CODES):
@@ -144,10 +151,11 @@ def our_sap(data: Data) -> metrics.SAP:
 
 
 def small_rows(scale: argparse.Namespace) -> list[Row]:
-    """MIG, SAP and IRS, their agreement over all representations."""
+    """MIG, modularity, SAP and IRS, their agreement over all representations."""
     rows = []
     forms = {
         "mig": (plain_mig, lambda data: metrics.mig(data.codes, data.factors), 5, 1e-9),
+        "modularity": (plain_modularity, lambda data: metrics.modularity(data.codes, data.factors), 5, 1e-9),
         "sap": (plain_sap, our_sap, 3, 0.002),
         "irs": (plain_irs, lambda data: metrics.irs(data.codes, data.factors), 5, 1e-6),
     }
