@@ -20,7 +20,7 @@ from unbraid.methods.base import Method
 from unbraid.optimisers import SGD, Adam
 from unbraid.runs import Run, read_tensors
 from unbraid.schedules import Constant
-from unbraid.train import Training, train
+from unbraid.train import train
 
 SPACE = FactorSpace({"a": 3, "b": 4, "c": 5})
 
@@ -207,23 +207,6 @@ def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Pat
     assert not (tmp_path / "run").exists()
     with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
         fit(tiny(AdaGVAE), tmp_path / "run", draw=Pairs(k=4))
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({}, "Give steps or epochs"),
-        ({"steps": 1, "epochs": 1.0}, "Give steps or epochs"),
-        ({"steps": 1, "batch": 1}, "at least 2 observations"),
-        ({"steps": 1, "validation": 1.0}, "validation fraction"),
-        ({"steps": 1, "patience": 3}, "needs a validation fraction"),
-        ({"epochs": float("inf")}, "Give steps or epochs"),
-        ({"steps": 1, "clip": float("nan")}, "clip and patience may not be below 0"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        Training(**settings)
 
 
 def test_an_estimate_is_shown_before_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,8 @@ from unbraid.naming import choose
 from unbraid.options import Option, merge, options_of, written
 from unbraid.runs import Run, identity
 from unbraid.settings import describe
-from unbraid.train import Training, train
+from unbraid.train import train
+from unbraid.training import Training
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from unbraid.nn import ARCHITECTURES, networks
 from unbraid.options import options_of, written
 from unbraid.runs import Run
 from unbraid.settings import describe, rebuild
-from unbraid.train import Training
+from unbraid.training import Training
 
 ALWAYS = ("steps", "batch", "seed")  # said even where they are the defaults
 
