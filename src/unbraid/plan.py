@@ -10,7 +10,7 @@ from typing import Any
 from unbraid.data.catalogue import DATASETS, constructor, open_dataset
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
-from unbraid.methods.assemble import FILLED, assemble
+from unbraid.methods.assemble import SIZES, assemble, filled
 from unbraid.methods.base import Method
 from unbraid.model import method_class
 from unbraid.naming import choose
@@ -68,7 +68,7 @@ class Plan:
         """The method with fresh networks for the dataset; the seed decides their weights."""
         given = self._given("method") | self._given("networks")
         seed = self.resolved()["training"]["seed"]
-        return assemble(method_class(self.method), dataset.shape, n=len(dataset), seed=seed, **given)
+        return assemble(method_class(self.method), dataset.shape, seed=seed, **dataset.sizes, **given)
 
     def run(self, out: Path | str, *, root: Path | str | None = None, **how: Any) -> Run:
         """Trains; `how` are the arguments of `train` that are no settings: device, resume, quiet, …"""
@@ -99,13 +99,18 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
     cls = method_class(method)
     return merge(
         {
-            "method": options_of(cls, leave_out=FILLED),
-            "networks": options_of(assemble, leave_out=("cls", "shape", "n", "seed", "settings")),
+            "method": options_of(cls, leave_out=filled(cls)),
+            "networks": options_of(assemble, leave_out=_not_networks(cls)),
             "draw": options_of(DRAWS[cls.batch]),
             "data": options_of(constructor(data), leave_out=("root", "path")),
             "training": options_of(Training),
         }
     )
+
+
+def _not_networks(cls: type[Method]) -> tuple[str, ...]:
+    """The parameters of `assemble` that are no options of a method."""
+    return ("cls", "shape", *SIZES, "seed", "settings", *(("codes",) if cls.sizes_strands else ()))
 
 
 def _content(path: str) -> dict[str, Any]:

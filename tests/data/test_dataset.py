@@ -39,6 +39,11 @@ def table() -> Dataset:
     return Dataset(rows, name="table", white=1, space=SPACE, combinations=combinations, label="b")
 
 
+def test_sizes_are_those_a_method_is_assembled_for() -> None:
+    assert table().sizes == {"n": 7, "classes": 3, "nuisances": ()}
+    assert grid(nuisances=("b", "a")).sizes == {"n": 6, "classes": 0, "nuisances": (3, 2)}
+
+
 def test_images_come_out_between_zero_and_one() -> None:
     assert_close(grid().observe(torch.tensor([5, 0, 2]))[:, 0, 0, 0], torch.tensor([1.0, 0.0, 0.4]))
 

@@ -5,7 +5,7 @@ import torch
 
 from tests.tiny import METHODS
 from unbraid.methods import VAE, BetaTCVAE, BetaVAE, FactorVAE
-from unbraid.methods.assemble import assemble
+from unbraid.methods.assemble import assemble, filled
 from unbraid.methods.base import Method
 from unbraid.nn import ConvEncoder, MLPDecoder, MLPEncoder
 from unbraid.objectives import Normal
@@ -24,6 +24,11 @@ def test_parameters_are_filled_by_name() -> None:
     assert assemble(FactorVAE, (1, 32, 32), n=123, codes=7).critic.codes == 7
     encoder = assemble(BetaVAE, (1, 32, 32), n=1, architecture="conv-burgess").encoder
     assert isinstance(encoder, ConvEncoder) and encoder.arguments["variant"] == "burgess"
+
+
+def test_networks_and_sizes_are_no_settings() -> None:
+    assert filled(FactorVAE) == ("encoder", "decoder", "critic")
+    assert "n" in filled(BetaTCVAE) and "beta" not in filled(BetaTCVAE)
 
 
 def test_settings_are_passed_on() -> None:

@@ -103,6 +103,16 @@ class Dataset:
         """The memory the stored observations take; 0 when they are rendered."""
         return self.source.nbytes if isinstance(self.source, Tensor) else 0
 
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """How many observations, classes and values of each nuisance there are, as methods are assembled for."""
+        sizes = {} if self.space is None else dict(zip(self.space.names, self.space.sizes, strict=True))
+        return {
+            "n": len(self),
+            "classes": sizes[self.label] if self.label else 0,
+            "nuisances": tuple(sizes[name] for name in self.nuisances),
+        }
+
     def observe(self, rows: Int[Tensor, " b"]) -> Observations:
         """The observations at the given rows: images in [0, 1], or table rows as they are."""
         if isinstance(self.source, Tensor):

@@ -1,13 +1,14 @@
 """What a method is: a loss on one type of batch, an encoder, strands, and the players of its game."""
 
 import abc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_origin
 
 import torch
 from torch import Tensor, nn
 
+from unbraid.nn import Critic, networks
 from unbraid.optimisers import Adam, Optimiser
 from unbraid.settings import Described
 from unbraid.strands import Strands
@@ -34,6 +35,17 @@ class Player:
     start: int = 0  # the first step in which it moves
 
 
+class Facts(NamedTuple):
+    """What a method is assembled for: what the data has, and what was asked for."""
+
+    shape: tuple[int, ...]  # of one observation
+    n: int  # observations
+    classes: int  # values of the label; 0 without one
+    nuisances: tuple[int, ...]  # values of each known nuisance
+    codes: int
+    architecture: str
+
+
 class Method(Described, nn.Module, abc.ABC, Generic[B]):
     """A way to learn a code. Concrete classes are final; networks come in as arguments.
 
@@ -41,6 +53,9 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     """
 
     batch: type[tuple]  # the type of batch, from `Method[Batch]`
+    sizes_strands: ClassVar[bool] = (
+        False  # whether its settings say how large each is; there is no `codes` then
+    )
     step: Tensor
 
     def __init_subclass__(cls) -> None:
@@ -54,6 +69,22 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
         """What the method is called on the command line and in runs: `beta-vae`; the class for one's own."""
         package, _, module = cls.__module__.rpartition(".")
         return module.replace("_", "-") if package == "unbraid.methods" else cls.__qualname__
+
+    @classmethod
+    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The networks and sizes that the constructor asks for and nobody gave.
+
+        Args:
+            facts: What they are made for.
+            wanted: The constructor's parameters that are not among the settings; others need not be made.
+            settings: What was given.
+        """
+        parts: dict[str, Any] = {"n": facts.n, "classes": facts.classes, "nuisances": facts.nuisances}
+        if {"encoder", "decoder"} & wanted:
+            parts["encoder"], parts["decoder"] = networks(facts.architecture, facts.shape, facts.codes)
+        if "critic" in wanted:
+            parts["critic"] = Critic(getattr(settings.get("encoder"), "codes", facts.codes))
+        return parts
 
     def __init__(self) -> None:
         super().__init__()

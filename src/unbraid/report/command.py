@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from unbraid.data.draws import DRAWS
-from unbraid.methods.assemble import FILLED, assemble
+from unbraid.methods.assemble import assemble, filled
 from unbraid.model import method_class
 from unbraid.nn import ARCHITECTURES, networks
 from unbraid.options import options_of, written
@@ -27,7 +27,7 @@ def command_of(run: Run, out: str = "RUN") -> str:
     if data["origin"] is None:
         raise ValueError(f"the dataset {data['name']} was made in Python")
     cls = method_class(run.method_name)
-    arguments = {name: value for name, value in method["arguments"].items() if name not in FILLED}
+    arguments = {name: value for name, value in method["arguments"].items() if name not in filled(cls)}
     built = _architecture(method["arguments"], tuple(data["shape"]))
     defaults = {
         name: describe(option.default)
