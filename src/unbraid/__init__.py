@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unbraid.methods.base import Method, Player
     from unbraid.model import Model, load
     from unbraid.plan import Plan, replace
+    from unbraid.population import train_population
     from unbraid.runs import Run
     from unbraid.strands import Strands
     from unbraid.study import study
@@ -39,6 +40,7 @@ _HOMES = {
     "replace": "unbraid.plan",
     "study": "unbraid.study",
     "train": "unbraid.train",
+    "train_population": "unbraid.population",
 }
 _PACKAGES = ("data", "methods", "metrics", "nn", "objectives")
 
@@ -63,6 +65,7 @@ __all__ = [
     "replace",
     "study",
     "train",
+    "train_population",
 ]
 
 

@@ -164,6 +164,9 @@ def study(
     ] = None,
     root: Root = None,
     device: Device = "auto",
+    population: Annotated[
+        int, typer.Option(help="Runs that are trained at once on a CUDA device.", metavar="N")
+    ] = 1,
     as_json: AsJSON = False,
 ) -> None:
     """Do every run of a recipe and write one table."""
@@ -173,7 +176,7 @@ def study(
     plans = read_recipe(recipe, scale)
     folder = out or Path("runs") / f"{recipe.removesuffix('.py').replace('/', '-')}-{scale}"
     try:
-        result = run_study(plans, folder, root=root, device=device, quiet=as_json)
+        result = run_study(plans, folder, root=root, device=device, population=population, quiet=as_json)
     except KeyboardInterrupt:
         print("unbraid: The study was stopped: the same command goes on with it.", file=sys.stderr)
         raise typer.Exit(130) from None

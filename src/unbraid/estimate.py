@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 
+from unbraid.capture import WARM_UP, Captured
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import Draw
 from unbraid.distributed import share_batch
@@ -25,7 +26,9 @@ class Estimate(NamedTuple):
         return f"about {self.bytes / 2**20:,.0f} MiB of memory and {duration(self.seconds)} ahead"
 
 
-def estimate(game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int) -> Estimate:
+def estimate(
+    game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int, *, recorded: bool = False
+) -> Estimate:
     """Plays a few steps of a rehearsal game, which is spoilt by it, and counts what they hold and take."""
     device = game.method.step.device
     generator = Generator(device).manual_seed(0)
@@ -39,11 +42,18 @@ def estimate(game: Game, dataset: Dataset, draw: Draw, batch: int, steps: int) -
     def take() -> Any:
         return share_batch(draw(dataset, batch, generator, game.method.step))
 
+    def play() -> object:
+        return game.step(take, 0)
+
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
-        game.step(take, 0)
+        play()
+    if recorded:
+        play = Captured(play, device, [generator])
+        for _ in range(WARM_UP + 1):
+            play()
     began = _now(device)
-    for step in range(1, STEPS + 1):
-        game.step(take, step)
+    for _ in range(STEPS):
+        play()
     seconds = (_now(device) - began) / STEPS * steps
     state = sum(tensor.nbytes for tensor in game.state().values())
     gradients = sum(parameter.nbytes for side in game.sides for parameter in side.parameters)

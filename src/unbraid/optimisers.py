@@ -3,18 +3,31 @@
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from unbraid.settings import Plain
 
 
 class Optimiser(Plain):
-    """A rule of descent; its `rate` is scaled by the training's rate schedule."""
+    """A rule of descent; its `rate` is scaled by the training's rate schedule.
+
+    On a CUDA device the rate is a tensor there, so that a recorded step can change it.
+    """
 
     rate: float
 
-    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    def make(self, parameters: list[nn.Parameter], *, compiled: bool = False) -> torch.optim.Optimizer:
+        """The optimiser itself, in the form that is fastest as it is or compiled."""
         raise NotImplementedError
+
+    def _rate(self, parameters: list[nn.Parameter]) -> float | Tensor:
+        if not _on_cuda(parameters):
+            return self.rate
+        return torch.tensor(self.rate, device=parameters[0].device)
+
+
+def _on_cuda(parameters: list[nn.Parameter]) -> bool:
+    return bool(parameters) and parameters[0].is_cuda
 
 
 @dataclass(frozen=True)
@@ -27,10 +40,18 @@ class Adam(Optimiser):
     eps: float = 1e-8
     decay: float = 0.0
 
-    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    def make(self, parameters: list[nn.Parameter], *, compiled: bool = False) -> torch.optim.Optimizer:
         rule = torch.optim.AdamW if self.decay else torch.optim.Adam
-        betas = (self.beta1, self.beta2)
-        return rule(parameters, lr=self.rate, betas=betas, eps=self.eps, weight_decay=self.decay, fused=True)
+        return rule(
+            parameters,
+            lr=self._rate(parameters),
+            betas=(self.beta1, self.beta2),
+            eps=self.eps,
+            weight_decay=self.decay,
+            fused=not compiled,
+            foreach=compiled,
+            capturable=_on_cuda(parameters),
+        )
 
 
 @dataclass(frozen=True)
@@ -41,9 +62,14 @@ class SGD(Optimiser):
     momentum: float = 0.0
     decay: float = 0.0
 
-    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+    def make(self, parameters: list[nn.Parameter], *, compiled: bool = False) -> torch.optim.Optimizer:
         return torch.optim.SGD(
-            parameters, lr=self.rate, momentum=self.momentum, weight_decay=self.decay, fused=True
+            parameters,
+            lr=self._rate(parameters),
+            momentum=self.momentum,
+            weight_decay=self.decay,
+            fused=not compiled,
+            foreach=compiled,
         )
 
 
@@ -55,5 +81,11 @@ class RMSprop(Optimiser):
     smoothing: float = 0.99
     eps: float = 1e-8
 
-    def make(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
-        return torch.optim.RMSprop(parameters, lr=self.rate, alpha=self.smoothing, eps=self.eps)
+    def make(self, parameters: list[nn.Parameter], *, compiled: bool = False) -> torch.optim.Optimizer:
+        return torch.optim.RMSprop(
+            parameters,
+            lr=self._rate(parameters),
+            alpha=self.smoothing,
+            eps=self.eps,
+            capturable=_on_cuda(parameters),
+        )

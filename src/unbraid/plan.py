@@ -56,17 +56,22 @@ class Plan:
             describe(resolved | {"data": self.data if self.data in DATASETS else _content(self.data)})
         )
 
+    @property
+    def folder(self) -> str:
+        """The name of its run folder among others."""
+        return f"{self.method}-{Path(self.data).stem}-{self.identity}"
+
     def dataset(self, root: Path | str | None = None) -> Dataset:
         """The dataset, with its options."""
-        return open_dataset(self.data, root=root, **self._given("data"))
+        return open_dataset(self.data, root=root, **self.given("data"))
 
     def draw(self) -> Draw:
         """How batches are made for the method."""
-        return DRAWS[method_class(self.method).batch](**self._given("draw"))
+        return DRAWS[method_class(self.method).batch](**self.given("draw"))
 
     def build(self, dataset: Dataset) -> Method:
         """The method with fresh networks for the dataset; the seed decides their weights."""
-        given = self._given("method") | self._given("networks")
+        given = self.given("method") | self.given("networks")
         seed = self.resolved()["training"]["seed"]
         return assemble(method_class(self.method), dataset.shape, seed=seed, **dataset.sizes, **given)
 
@@ -74,11 +79,10 @@ class Plan:
         """Trains; `how` are the arguments of `train` that are no settings: device, resume, quiet, …"""
         self.resolved()
         dataset = self.dataset(root)
-        return train(
-            self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self._given("training")
-        )
+        return train(self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self.given("training"))
 
-    def _given(self, group: str) -> dict[str, Any]:
+    def given(self, group: str) -> dict[str, Any]:
+        """The options that were given for `method`, `networks`, `draw`, `data` or `training`."""
         allowed = allowed_options(self.method, self.data)
         return {name: value for name, value in self.options.items() if allowed[name][0] == group}
 

@@ -115,22 +115,27 @@ def study(
     *,
     root: Path | str | None = None,
     device: str = "auto",
+    population: int = 1,
     quiet: bool = False,
 ) -> StudyResult:
-    """Does every run that is not done yet, one after the other, and writes the tables.
+    """Does every run that is not done yet and writes the tables.
 
-    A run that fails is recorded and does not stop the others; a study that is killed goes on where it was.
+    A run that fails is recorded and does not stop the others; a study that is killed goes on where it was. With a
+    `population` above 1, so many runs are trained at once where the device is CUDA; else one after the other.
     """
     folder = Path(out)
     for plan in recipe.runs:
         plan.resolved()  # a misspelt option is said before the first run starts
     failures: list[dict[str, Any]] = []
     done: list[tuple[Plan, Run]] = []
+    errors = _train_at_once(recipe.runs, folder / "runs", population, root, device, quiet)
     for place, plan in enumerate(recipe.runs, start=1):
-        target = folder / "runs" / f"{plan.method}-{Path(plan.data).stem}-{plan.identity}"
+        target = folder / "runs" / plan.folder
         if not quiet:
             print(f"run {place} of {len(recipe.runs)}: {plan}", file=sys.stderr, flush=True)
         try:
+            if plan.identity in errors:
+                raise errors[plan.identity]
             done.append((plan, _run_and_score(plan, target, root=root, device=device, quiet=quiet)))
         except Exception as error:
             failure = {"run": str(target), "plan": str(plan), "error": f"{type(error).__name__}: {error}"}
@@ -139,6 +144,38 @@ def study(
                 print(f"  failed: {failure['error']}", file=sys.stderr, flush=True)
         _write_tables(folder, recipe, done, failures)
     return StudyResult(folder, aggregate(done, recipe.published), failures)
+
+
+def _train_at_once(
+    plans: Sequence[Plan],
+    folder: Path,
+    population: int,
+    root: Path | str | None,
+    device: str,
+    quiet: bool,
+) -> dict[str, Exception]:
+    """Trains a study's runs many at a time; what went wrong, by the plan's identity."""
+    if population < 1:
+        raise ValueError(f"A population has at least 1 model; got {population}.")
+    if population == 1:
+        return {}
+    from unbraid.population import train_population
+
+    different = {plan.identity: plan for plan in plans}
+    outcomes = train_population(
+        list(different.values()),
+        folder,
+        at_once=population,
+        root=root,
+        device=device,
+        resume=True,
+        quiet=quiet,
+    )
+    return {
+        identity: outcome
+        for identity, outcome in zip(different, outcomes, strict=True)
+        if isinstance(outcome, Exception)
+    }
 
 
 def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device: str, quiet: bool) -> Run:

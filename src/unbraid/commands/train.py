@@ -24,6 +24,7 @@ COMMON = {
     "nodes": (int, 1, "Machines that train together."),
     "checkpoint_seconds": (float, 30.0, "Seconds between two checkpoints."),
     "log_every": (int, 50, "Steps between two lines of history."),
+    "compiled": (bool | None, None, "Compile losses on a CUDA device; left out, from 50,000 steps."),
     "quiet": (bool, False, "Show no progress."),
     "json": (bool, False, "Print one JSON value and nothing else."),
 }
@@ -133,6 +134,7 @@ def _run(plan: "Plan", common: dict[str, Any]) -> "Run":
         nodes=common["nodes"],
         checkpoint_seconds=common["checkpoint_seconds"],
         log_every=common["log_every"],
+        compiled=common["compiled"],
         quiet=common["quiet"] or common["json"],
     )
 
@@ -144,7 +146,8 @@ def _chief() -> bool:
 
 
 def _common(key: str, kind: Any, default: Any, text: str) -> inspect.Parameter:
-    info = typer.Option(f"--{_dashed(key)}", help=text, show_default=default not in (None, False, ...))
+    names = f"--{_dashed(key)}/--no-{_dashed(key)}" if kind == bool | None else f"--{_dashed(key)}"
+    info = typer.Option(names, help=text, show_default=default not in (None, False, ...))
     return _parameter(_safe(key), Annotated[kind, info], default)
 
 

@@ -56,6 +56,8 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     sizes_strands: ClassVar[bool] = (
         False  # whether its settings say how large each is; there is no `codes` then
     )
+    not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
+    not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
     step: Tensor
 
     def __init_subclass__(cls) -> None:

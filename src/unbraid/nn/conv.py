@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
+from unbraid.nn.halving import Doubling, Halving
 from unbraid.types import Codes, Gaussian, Images
 
 Variant = Literal["field", "disentanglement-lib", "factor-vae", "burgess"]
@@ -54,7 +55,7 @@ class ConvEncoder(Encoder):
         modules: list[nn.Module] = []
         before = shape[0]
         for channels, kernel in zip(layers.channels, layers.kernels, strict=True):
-            modules += [nn.Conv2d(before, channels, kernel, 2, padding=(kernel - 2) // 2), nn.ReLU()]
+            modules += [Halving(before, channels, kernel), nn.ReLU()]
             before = channels
         modules.append(nn.Flatten())
         before *= maps**2
@@ -97,7 +98,7 @@ class ConvDecoder(Decoder):
         modules.append(nn.Unflatten(1, (first, maps, maps)))
         before = first
         for channels in (*rest, shape[0]):
-            modules += [nn.ConvTranspose2d(before, channels, 4, 2, padding=1), nn.ReLU()]
+            modules += [Doubling(before, channels), nn.ReLU()]
             before = channels
         self.layers = nn.Sequential(*modules[:-1])
 

@@ -1,0 +1,198 @@
+"""Steps a second on one CUDA device: eager, recorded, compiled, in bf16, and many models at once.
+
+    python benchmarks/gpu_speed.py [--methods beta-vae,…] [--forms …] [--population 8] [--seconds 2] [--json]
+
+For every method one row in one run: eager steps a second, those of each faster form, the ratio of the best to eager,
+model-steps a second of a population, images a second, and what share of the device's bandwidth and of its matrix rate,
+both measured in the same run, the best form uses. Bytes and operations of a step are counted by tracing it: the
+bytes are those of every input and output of every operation of an eager step, an upper bound that fusing stays below.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
+
+from unbraid.capture import WARM_UP, Captured
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import DRAWS
+from unbraid.data.sprites import sprites
+from unbraid.game import Game
+from unbraid.methods.assemble import assemble
+from unbraid.model import method_class, method_classes
+
+FORMS: dict[str, dict[str, Any]] = {
+    "eager": {},
+    "recorded": {"recorded": True},
+    "recorded bf16": {"recorded": True, "precision": "bf16"},
+    "compiled": {"recorded": True, "compiled": True},
+    "compiled bf16": {"recorded": True, "compiled": True, "precision": "bf16"},
+}
+DATASETS: dict[
+    str, Callable[[], Dataset]
+] = {}  # by method, where sprites do not serve; filled by later methods
+
+
+def stepper(
+    name: str, dataset: Dataset, batch: int, *, seed: int = 0, recorded: bool = False, **options: Any
+) -> Callable[[], object]:
+    """One step of a method, in one of the forms."""
+    device, cls = torch.device("cuda"), method_class(name)
+    method = assemble(cls, dataset.shape, seed=seed, **dataset.sizes).to(device)
+    game, draw, data = Game(method, **options), DRAWS[cls.batch](), Generator(device).manual_seed(seed)
+
+    def step() -> object:
+        return game.step(lambda: draw(dataset, batch, data, method.step), 0)
+
+    return Captured(step, device, [data]) if recorded else step
+
+
+def stored(dataset: Dataset, count: int = 65_536) -> Dataset:
+    """The dataset as bytes on the device; rendering within the step is another benchmark."""
+    if isinstance(dataset.source, Tensor) or dataset.space is None:
+        return dataset.to("cuda")
+    rows = torch.arange(min(count, len(dataset)))
+    here = dataset.to("cuda")
+    parts = [here.observe(part.to("cuda")).mul(255).round().to(torch.uint8) for part in rows.split(4096)]
+    return Dataset(
+        torch.cat(parts),
+        name=dataset.name,
+        space=here.space,
+        combinations=rows.to("cuda"),
+        label=dataset.label,
+        nuisances=dataset.nuisances,
+    )
+
+
+def steps_per_second(step: Callable[[], object], seconds: float) -> float:
+    for _ in range(WARM_UP + 5):
+        step()
+    torch.cuda.synchronize()
+    began, done = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        for _ in range(20):
+            step()
+        done += 20
+        torch.cuda.synchronize()
+    return done / (time.perf_counter() - began)
+
+
+def at_once(steps: list[Callable[[], object]], seconds: float) -> float:
+    """Model-steps a second of several recorded models, each on its own stream."""
+    for step in steps:
+        for _ in range(WARM_UP + 2):
+            step()
+    torch.cuda.synchronize()
+    streams = [torch.cuda.Stream() for _ in steps]
+
+    def turn() -> None:
+        for step, stream in zip(steps, streams, strict=True):
+            with torch.cuda.stream(stream):
+                for _ in range(10):
+                    step()
+
+    return 10 * len(steps) * steps_per_second(turn, seconds)
+
+
+class _Bytes(TorchDispatchMode):
+    """Counts the bytes of what every operation reads and writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if not func.is_view:
+            tensors = [leaf for leaf in tree_leaves((args, kwargs, out)) if isinstance(leaf, Tensor)]
+            self.total += sum(tensor.nbytes for tensor in tensors)
+        return out
+
+
+def counted(step: Callable[[], object]) -> tuple[float, float]:
+    """Operations and bytes of one eager step."""
+    step()
+    with FlopCounterMode(display=False) as operations:
+        step()
+    with _Bytes() as moved:
+        step()
+    return float(operations.get_total_flops()), float(moved.total)
+
+
+def peaks() -> tuple[float, float]:
+    """The device's matrix rate in bf16 and its bandwidth: operations and bytes a second."""
+    a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+    b, c = (torch.empty(2**28, device="cuda") for _ in range(2))
+    products, copies = steps_per_second(lambda: a @ a, 0.5), steps_per_second(lambda: c.copy_(b), 0.5)
+    return products * 2 * 8192**3, copies * 2 * b.nbytes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--methods", default=",".join(method_classes()))
+    parser.add_argument("--forms", default=",".join(FORMS))
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--population", type=int, default=8, help="models at once; 0 leaves it out")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    torch.set_float32_matmul_precision("high")
+    rate, bandwidth = peaks()
+    print(f"{torch.cuda.get_device_name()}: {rate / 1e12:.0f} TFLOP/s in bf16, {bandwidth / 1e12:.2f} TB/s")
+    rows = []
+    for name in arguments.methods.split(","):
+        row: dict[str, Any] = {"method": name}
+        dataset = stored(DATASETS.get(name, sprites)())
+        forms = arguments.forms.split(",")
+        for form in forms:
+            try:
+                step = stepper(name, dataset, arguments.batch, **FORMS[form])
+                row[form] = steps_per_second(step, arguments.seconds)
+                if form == "eager":
+                    row["operations"], row["bytes"] = counted(step)
+            except Exception as error:
+                print(f"{name}, {form}: {type(error).__name__}: {error}"[:600], flush=True)
+        best = max((row[form] for form in forms if form in row), default=0.0)
+        if arguments.population:
+            many = [
+                stepper(name, dataset, arguments.batch, seed=seed, varying=frozenset(), **FORMS[forms[-1]])
+                for seed in range(arguments.population)
+            ]
+            row["population"] = at_once(many, arguments.seconds)
+        row["images/s"] = best * arguments.batch
+        if "eager" in row:
+            row["ratio"] = best / row["eager"]
+            row["matrix share"], row["byte share"] = (
+                best * row["operations"] / rate,
+                best * row["bytes"] / bandwidth,
+            )
+        rows.append(row)
+        shown = "  ".join(
+            f"{key} {value:.2%}"
+            if "share" in key
+            else f"{key} {value:,.4g}"
+            if value < 100
+            else f"{key} {value:,.0f}"
+            for key, value in row.items()
+            if isinstance(value, float) and key not in ("operations", "bytes")
+        )
+        print(f"{name:<14} {shown}", flush=True)
+    if arguments.json:
+        print(
+            json.dumps(
+                {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, indent=2
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Convolutions that halve an image and transposed ones that double it, also written as matrix products.
+
+A model of this field is small: on a GPU the time of its convolutions goes into many short kernels for layouts and
+partial sums. Written as slices and one product, the compiler joins all slices, biases and activations between two
+products into one kernel, and many models at once become batched products.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+Maps = Float[Tensor, "_ _ _ _"]  # images or feature maps: batch, channels, height, width
+
+# An image is four planes, by the parity of row and column. Along each axis, tap k of a kernel of the given size meets
+# the plane of this parity, this many pixels ahead.
+TAPS = {4: ((1, -1), (0, 0), (1, 0), (0, 1)), 2: ((0, 0), (1, 0))}
+
+
+class Halving(nn.Conv2d):
+    """A convolution with a kernel of 4 (or 2) and stride 2: out comes half the side."""
+
+    def __init__(self, before: int, after: int, kernel: int = 4) -> None:
+        super().__init__(before, after, kernel, 2, padding=(kernel - 2) // 2)
+
+    def forward(self, x: Maps) -> Maps:
+        if not _compiled_for_cuda(x):
+            return super().forward(x)
+        assert self.bias is not None
+        return halve(x, self.weight, self.bias)
+
+
+class Doubling(nn.ConvTranspose2d):
+    """A transposed convolution with a kernel of 4 and stride 2: out comes twice the side."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__(before, after, 4, 2, padding=1)
+
+    def forward(self, x: Maps) -> Maps:  # type: ignore[override]
+        if not _compiled_for_cuda(x):
+            return super().forward(x)
+        assert self.bias is not None
+        return double(x, self.weight, self.bias)
+
+
+def halve(x: Maps, weight: Float[Tensor, "o i k k"], bias: Float[Tensor, " o"]) -> Maps:
+    """The convolution as one product: every output pixel meets the k×k input pixels around it."""
+    taps = TAPS[weight.shape[-1]]
+    planes = [
+        row.unbind(3) for row in x.permute(0, 2, 3, 1).unflatten(2, (-1, 2)).unflatten(1, (-1, 2)).unbind(2)
+    ]
+    met = [_ahead(planes[row][column], i, j) for row, i in taps for column, j in taps]
+    product = torch.cat(met, -1) @ weight.permute(2, 3, 1, 0).flatten(0, 2)
+    return (product + bias.to(product.dtype)).permute(0, 3, 1, 2)
+
+
+def double(x: Maps, weight: Float[Tensor, "i o 4 4"], bias: Float[Tensor, " o"]) -> Maps:
+    """The transposed convolution as one product: every input pixel gives 4×4 pixels, and overlaps add up."""
+    product = x.permute(0, 2, 3, 1) @ weight.permute(0, 2, 3, 1).flatten(1)
+    given = iter(product.chunk(16, -1))
+    planes: list[list[Tensor | float]] = [[0.0, 0.0], [0.0, 0.0]]
+    for row, i in TAPS[4]:
+        for column, j in TAPS[4]:
+            planes[row][column] = planes[row][column] + _ahead(next(given), -i, -j)
+    image = torch.stack([torch.stack(row, 3) for row in planes], 2).flatten(3, 4).flatten(1, 2)  # type: ignore[arg-type]
+    return (image + bias.to(image.dtype)).permute(0, 3, 1, 2)
+
+
+def _ahead(plane: Float[Tensor, "b h w c"], rows: int, columns: int) -> Float[Tensor, "b h w c"]:
+    """The plane seen some rows and columns ahead, with zeros beyond its border."""
+    height, width = plane.shape[1:3]
+    inside = plane[:, max(rows, 0) : height + min(rows, 0), max(columns, 0) : width + min(columns, 0)]
+    return F.pad(inside, (0, 0, max(-columns, 0), max(columns, 0), max(-rows, 0), max(rows, 0)))
+
+
+def _compiled_for_cuda(x: Tensor) -> bool:
+    return x.is_cuda and torch.compiler.is_compiling()

@@ -1,0 +1,47 @@
+"""Convolutions as matrix products, src/unbraid/nn/halving.py."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from unbraid.nn.halving import Doubling, Halving, double, halve
+
+
+def random(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("kernel", [4, 2])
+def test_halving_is_a_convolution_with_its_gradients(kernel: int) -> None:
+    x, weight, bias = random(2, 3, 8, 6), random(5, 3, kernel, kernel), random(5)
+    expected = F.conv2d(x, weight, bias, 2, (kernel - 2) // 2)
+    assert_close(halve(x, weight, bias), expected)
+    direction = torch.randn_like(expected)
+    assert_close(
+        torch.autograd.grad((halve(x, weight, bias) * direction).sum(), (x, weight, bias)),
+        torch.autograd.grad((expected * direction).sum(), (x, weight, bias)),
+    )
+
+
+def test_doubling_is_a_transposed_convolution_with_its_gradients() -> None:
+    x, weight, bias = random(2, 3, 4, 6), random(3, 5, 4, 4), random(5)
+    expected = F.conv_transpose2d(x, weight, bias, 2, 1)
+    assert_close(double(x, weight, bias), expected)
+    direction = torch.randn_like(expected)
+    assert_close(
+        torch.autograd.grad((double(x, weight, bias) * direction).sum(), (x, weight, bias)),
+        torch.autograd.grad((expected * direction).sum(), (x, weight, bias)),
+    )
+
+
+def test_many_models_at_once_are_each_its_own() -> None:
+    x, weight, bias = random(3, 2, 2, 8, 8), random(3, 4, 2, 4, 4), random(3, 4)
+    assert_close(torch.vmap(halve)(x, weight, bias)[1], halve(x[1], weight[1], bias[1]))
+
+
+def test_the_layers_halve_and_double_the_side() -> None:
+    small = Halving(3, 8)(torch.rand(2, 3, 32, 32))
+    assert small.shape == (2, 8, 16, 16)
+    assert Doubling(8, 3)(small).shape == (2, 3, 32, 32)

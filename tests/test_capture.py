@@ -1,0 +1,106 @@
+"""Recorded steps, src/unbraid/capture.py."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Generator
+from torch.testing import assert_close
+
+from tests.tiny import METHODS
+from unbraid.capture import WARM_UP, Captured
+from unbraid.data.draws import DRAWS
+from unbraid.data.sprites import sprites
+from unbraid.game import Game
+from unbraid.methods import BetaVAE, FactorVAE
+from unbraid.methods.assemble import assemble
+from unbraid.methods.base import Method
+from unbraid.train import train
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the compiler's own
+cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="CUDA graphs need a CUDA device")
+
+
+def history(
+    cls: type[Method], *, recorded: bool, compiled: bool = False, steps: int = 12
+) -> list[dict[str, Any]]:
+    """The terms of every step, played eagerly or from a recording, from the same seeds."""
+    device = torch.device("cuda")
+    torch.manual_seed(0)
+    dataset = sprites(size=32).to(device)
+    method = assemble(cls, dataset.shape, n=len(dataset), codes=4).to(device)
+    game, draw, data = Game(method, compiled=compiled), DRAWS[cls.batch](), Generator(device).manual_seed(0)
+    torch.manual_seed(0)
+
+    def advance() -> dict[str, Any]:
+        return game.step(lambda: draw(dataset, 16, data, method.step), 0)
+
+    play = Captured(advance, device, [data]) if recorded else advance
+    return [{name: terms.detached().clone() for name, terms in play().items()} for _ in range(steps)]
+
+
+@cuda
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
+def test_a_recorded_step_has_the_numbers_of_an_eager_one(cls: type[Method]) -> None:
+    if cls.not_captured is not None:
+        pytest.skip(cls.not_captured)
+    eager, recorded = history(cls, recorded=False), history(cls, recorded=True)
+    assert len(recorded) > WARM_UP
+    for one, other in zip(eager, recorded, strict=True):
+        assert_close(other, one, rtol=1e-3, atol=1e-3)
+
+
+@cuda
+@pytest.mark.parametrize("compiled", [False, True], ids=["recorded", "compiled"])
+def test_memory_does_not_grow(compiled: bool) -> None:
+    device = torch.device("cuda")
+    dataset = sprites(size=32).to(device)
+    method = assemble(BetaVAE, dataset.shape, n=len(dataset), codes=4).to(device)
+    game, draw, data = Game(method, compiled=compiled), DRAWS[BetaVAE.batch](), Generator(device)
+    play = Captured(lambda: game.step(lambda: draw(dataset, 16, data, method.step), 0), device, [data])
+    for _ in range(20):
+        play()
+    before = torch.cuda.memory_allocated(device)
+    for _ in range(10_000):
+        play()
+    assert torch.cuda.memory_allocated(device) == before
+
+
+@cuda
+@pytest.mark.parametrize("cls", [BetaVAE, FactorVAE], ids=lambda cls: cls.name())
+def test_a_compiled_step_has_the_numbers_of_an_eager_one(cls: type[Method]) -> None:
+    eager, compiled = history(cls, recorded=False), history(cls, recorded=True, compiled=True)
+    for one, other in zip(eager, compiled, strict=True):
+        assert_close(other, one, rtol=2e-3, atol=5e-3)
+
+
+@cuda
+def test_a_new_key_makes_a_new_recording() -> None:
+    device, added = torch.device("cuda"), [1.0]
+    total = torch.zeros((), device=device)
+    play = Captured(lambda: total.add_(added[0]), device, [])
+    for _ in range(WARM_UP + 2):
+        play("one")
+    assert float(total) == WARM_UP + 2
+    added[0] = 10.0
+    play("one")  # the recording knows nothing of it
+    assert float(total) == WARM_UP + 3
+    play("ten")
+    assert float(total) == WARM_UP + 13
+
+
+@cuda
+def test_a_recorded_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    def fit(folder: str, steps: int, **how: Any) -> dict[str, torch.Tensor]:
+        torch.manual_seed(0)
+        dataset = sprites(size=32)
+        method = assemble(BetaVAE, dataset.shape, n=len(dataset), codes=4)
+        run = train(
+            method, dataset, out=tmp_path / folder, steps=steps, batch=16, device="cuda", quiet=True, **how
+        )
+        return run.weights()
+
+    whole = fit("whole", 20)
+    fit("parts", 9)
+    assert_close(fit("parts", 20, resume=True), whole, rtol=1e-3, atol=1e-4)
