@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from unbraid.data.dataset import Dataset
 from unbraid.evaluate import evaluate
 from unbraid.model import load, method_class
 from unbraid.plan import Plan, replace
@@ -26,7 +27,7 @@ FORMS: dict[str, tuple[str, bool]] = {
     "recorded bf16": ("bf16", False),
     "compiled bf16": ("bf16", True),
 }
-METRICS = ("reconstruction", "kl", "mig", "dci", "factor_vae_score", "sap")
+METRICS = ("reconstruction", "kl", "mig", "modularity", "gaussian_total_correlation")
 
 
 def eager(plan: Plan, folder: Path) -> None:
@@ -34,8 +35,8 @@ def eager(plan: Plan, folder: Path) -> None:
     plan.run(folder, device="cuda", quiet=True)
 
 
-def scores(run: Run, plan: Plan) -> dict[str, float]:
-    found = evaluate(load(run.folder).method, plan.dataset(), METRICS, protocol="fast", seed=0)
+def scores(run: Run, dataset: Dataset) -> dict[str, float]:
+    found = evaluate(load(run.folder).method, dataset, METRICS, protocol="fast", seed=0)
     return {score["metric"]: score["value"] for score in found if score["metric"] in METRICS}
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     )
     parser.add_argument("--method", default="beta-vae")
     parser.add_argument("--data", default="dsprites")
-    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--eager", type=int, default=None, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, default=None, help=argparse.SUPPRESS)
@@ -68,7 +69,8 @@ def main() -> None:
         plans = [replace(plan, seed=seed, precision=precision) for seed in seeds]
         trained = train_population(plans, out / form, device="cuda", compiled=compiled, quiet=True)
         runs[form] = [run for run in trained if isinstance(run, Run)]
-    table = {form: [scores(run, plan) for run in done] for form, done in runs.items()}
+    dataset = plan.dataset()
+    table = {form: [scores(run, dataset) for run in done] for form, done in runs.items()}
     for form, rows in table.items():
         cells = []
         for metric in METRICS:
