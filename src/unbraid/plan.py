@@ -67,7 +67,13 @@ class Plan:
 
     def draw(self) -> Draw:
         """How batches are made for the method."""
-        return DRAWS[method_class(self.method).batch](**self.given("draw"))
+        resolved = self.resolved().get("draw", {})
+        if getattr(method_class(self.method), "same_class", False) and not resolved["same_class"]:
+            raise ValueError(
+                f"{self.method} exchanges what tells the class within a pair, so both must be of one class: leave "
+                "out --no-same-class."
+            )
+        return DRAWS[method_class(self.method).batch](**resolved)
 
     def build(self, dataset: Dataset) -> Method:
         """The method with fresh networks for the dataset; the seed decides their weights."""
@@ -101,11 +107,14 @@ def replace(plan: Plan, **changes: Any) -> Plan:
 def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
     """The options of a plan by name, each with what it belongs to."""
     cls = method_class(method)
+    draw = options_of(DRAWS[cls.batch])
+    if "same_class" in draw:  # a method that exchanges what tells the class says so
+        draw["same_class"] = draw["same_class"]._replace(default=getattr(cls, "same_class", False))
     return merge(
         {
             "method": options_of(cls, leave_out=filled(cls)),
             "networks": options_of(assemble, leave_out=_not_networks(cls)),
-            "draw": options_of(DRAWS[cls.batch]),
+            "draw": draw,
             "data": options_of(constructor(data), leave_out=("root", "path")),
             "training": options_of(Training),
         }

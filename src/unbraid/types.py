@@ -57,6 +57,7 @@ class PairBatch(NamedTuple):
     nuisances: Nuisances | None = None
     factors: Factors | None = None
     factors2: Factors | None = None  # of x2
+    labels2: Labels | None = None  # of x2
 
 
 class ContrastBatch(NamedTuple):

@@ -29,7 +29,7 @@ def test_what_was_opened_can_be_opened_again() -> None:
 
 
 def test_every_name_has_one_line() -> None:
-    assert list(DATASETS) == ["sprites", "dsprites", "rooms", "shapes3d", "mpi3d"]
+    assert {"sprites", "dsprites", "rooms", "shapes3d", "mpi3d", "digits", "colored-mnist"} <= set(DATASETS)
     for entry in DATASETS.values():
         assert 20 < len(entry.summary) < 110
         assert entry.summary.endswith(".")
@@ -51,11 +51,15 @@ def test_paths_open_folders_and_archives(tmp_path: Path) -> None:
         (
             "qqq",
             {},
-            r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, a folder",
+            r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, .*, a folder",
         ),
         ("sprites", {"sise": 32}, "no option sise; its options are size, antialias"),
         ("dsprites", {"size": 32}, "no option size; it has none"),
-        ("mpi3d", {"variant": "real", "size": 1}, "no option size; its options are variant"),
+        (
+            "mpi3d",
+            {"variant": "real", "size": 1},
+            "no option size; its options are variant, part, colour_seed",
+        ),
     ],
 )
 def test_mistakes_get_one_sentence(name: str, options: dict, sentence: str) -> None:
@@ -83,6 +87,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
             check_dataset(name, tmp_path)
         with pytest.raises(FileNotFoundError, match="is missing"):
             open_dataset(name, root=tmp_path)
+
+
+def test_digits_stand_in_for_missing_files(tmp_path: Path) -> None:
+    sentence = check_dataset("digits", tmp_path)
+    assert sentence == (
+        "bundled-digits is whole: 1438 images of 1×28×28, from scikit-learn's bundled digits: nothing is needed."
+    )
+    with pytest.raises(FileNotFoundError, match="is missing: run `unbraid data get digits"):
+        check_dataset("colored-mnist", tmp_path, digits="mnist")
+    assert get_dataset("colored-mnist", tmp_path, digits="bundled") is None
 
 
 def test_a_damaged_official_file_is_found_by_its_hash(tmp_path: Path) -> None:

@@ -136,6 +136,37 @@ def test_a_split_shares_no_row(make) -> None:  # noqa: ANN001
     assert len(seen[0] | seen[1]) == len(whole)
 
 
+def test_rows_are_those_that_can_be_drawn() -> None:
+    assert table().rows().tolist() == list(range(7))
+    assert table().under(lambda space: space.only(b=[0])).rows().tolist() == [1, 4]
+    assert grid().rows().tolist() == list(range(6))
+    assert grid().under(lambda space: space.only(a=[1])).rows().tolist() == [3, 4, 5]
+    assert Dataset(torch.zeros(3, 2), name="rows").rows().tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("make", [grid, table], ids=["grid", "table"])
+def test_a_split_of_instances_parts_none(make) -> None:  # noqa: ANN001
+    whole = make()._with(instance="b")
+    kept, held_out = whole.split(0.3, generator())
+    seen = [set(part.factors(part.rows())[:, 1].tolist()) for part in (kept, held_out)]
+    assert (len(seen[0]), len(seen[1])) == (2, 1) and not seen[0] & seen[1]
+    assert len(kept) + len(held_out) == len(whole) and kept.instance == "b"
+
+
+def test_a_renderer_with_tensors_moves_with_the_dataset() -> None:
+    class Stored(Painter):
+        nbytes = 12
+        moved = False
+
+        def to(self, device: object) -> "Stored":
+            self.moved = True
+            return self
+
+    dataset = Dataset(Stored(), name="stored", space=SPACE)
+    assert dataset.bytes == 12
+    assert not dataset.to("cpu", observations=False).source.moved and dataset.to("cpu").source.moved
+
+
 def test_a_split_of_rows_without_factors() -> None:
     whole = Dataset(torch.arange(10.0)[:, None], name="rows", white=1)
     kept, held_out = whole.split(0.3, generator())
@@ -156,6 +187,8 @@ def test_moving_changes_nothing_on_the_same_device() -> None:
         (lambda: Dataset(torch.zeros(5, 1, 2, 2), name="five", space=SPACE), "five has 5 observations"),
         (lambda: Dataset(torch.zeros(2, 3), name="x", combinations=torch.tensor([0, 1])), "no factor space"),
         (lambda: grid(label="c"), "grid has no factor 'c'"),
+        (lambda: grid(instance="c"), "grid has no factor 'c' to be a label, a nuisance or an instance"),
+        (lambda: table().kin, "table has no rows that show the same instance"),
         (lambda: grid(nuisances=("d",)), "grid has no factor 'd'"),
         (lambda: Dataset(torch.zeros(2, 3), name="x").under(lambda space: space), "no known factors"),
         (lambda: Dataset(torch.zeros(2, 3), name="x").split(0.0, generator()), "between 0 and 1"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from unbraid.data import download
-from unbraid.data.download import DownloadError, Source
+from unbraid.data.download import DownloadError, Files, Source
 
 CONTENT = bytes(range(256)) * 4_000  # 1,024,000 bytes
 HASH = hashlib.sha256(CONTENT).hexdigest()
@@ -175,3 +175,17 @@ def test_a_missing_file_is_named_with_its_address(tmp_path: Path) -> None:
     sentence = str(caught.value)
     assert f"{tmp_path / 'set' / 'file.bin'} is missing: run `unbraid data get set`" in sentence
     assert "https://example.org/file.bin" in sentence
+
+
+def test_several_files_are_one_folder(server: Server, tmp_path: Path) -> None:
+    files = Files((source(server), Source("https://example.org/other.bin", None, "set/other.bin")))
+    files.sources[0].fetch(tmp_path)
+    assert not files.here(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"other\.bin is missing"):
+        files.locate(tmp_path)
+    (tmp_path / "set" / "other.bin").write_bytes(b"anything")
+    assert files.here(tmp_path) and files.locate(tmp_path) == files.fetch(tmp_path) == tmp_path / "set"
+    files.verify(tmp_path / "set")
+    files.sources[0].path(tmp_path).write_bytes(b"half")
+    with pytest.raises(ValueError, match="is not the published file"):
+        files.verify(tmp_path / "set")

@@ -121,6 +121,64 @@ def test_partners_stay_within_a_restricted_support() -> None:
     assert_close(batch.k, torch.full((4_000,), 2))
 
 
+def test_partners_in_a_product_of_values_take_each_other_value_equally_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = SPACE.only(c=[0, 3, 2], d=[1, 4])
+    monkeypatch.setattr(FactorSpace, "weight", None)  # no search among candidates
+    batch = draw("exactly", 12_000, data=dataset(space), k=1, fixed=("a", "d"))
+    changed = differences(batch)[:, 2]
+    steps = torch.bincount(batch.factors[changed, 2] * 4 + batch.factors2[changed, 2], minlength=16)
+    occurring = [4 * a + b for a in (0, 2, 3) for b in (0, 2, 3) if a != b]
+    assert even(steps[occurring]) and steps.sum() == steps[occurring].sum()
+    assert draw("at-most", data=dataset(space), k=2).factors2[:, 4].unique().tolist() == [1, 4]
+
+
+def test_a_factor_of_which_one_value_occurs_cannot_change() -> None:
+    space = SPACE.only(c=[1])
+    assert not differences(draw("exactly", data=dataset(space), k=3))[:, 2].any()
+    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
+        Pairs(k=4).check(dataset(space))
+
+
+def test_the_class_stays_when_it_must() -> None:
+    batch = draw("exactly", data=dataset(label="c"), k=3, same_class=True)
+    assert_close(batch.labels, batch.labels2)
+    assert_close(differences(batch).sum(1), batch.k)
+    free = draw("exactly", data=dataset(label="c"), k=3)
+    assert (free.labels != free.labels2).any()
+    assert_close(free.labels2, free.factors2[:, 2])
+    with pytest.raises(ValueError, match="numbers has no class labels"):
+        Pairs(same_class=True).check(dataset())
+    with pytest.raises(ValueError, match="1 to 3 factors; got k=4"):
+        Pairs(k=4, same_class=True).check(dataset(label="c"))
+
+
+def test_an_instance_of_a_grid_stays() -> None:
+    assert not differences(draw("exactly", data=dataset(instance="b"), k=2))[:, 1].any()
+
+
+def test_rows_of_one_instance_are_pairs_and_k_is_counted() -> None:
+    space = FactorSpace({"thing": 3, "a": 2, "b": 2})
+    values = torch.tensor([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0], [2, 1, 0], [2, 1, 1], [2, 0, 1]])
+    table = Dataset(
+        torch.arange(7.0)[:, None],
+        name="things",
+        white=1,
+        space=space,
+        combinations=space.index(values),
+        label="a",
+        instance="thing",
+    )
+    batch = draw("exactly", 600, data=table)
+    assert (batch.factors[:, 0] == batch.factors2[:, 0]).all()
+    assert (batch.x1 != batch.x2).all()
+    assert_close(values[batch.x2[:, 0].long()], batch.factors2)
+    assert_close(batch.k, differences(batch).sum(1))
+    with pytest.raises(ValueError, match="show the same thing differ in their a"):
+        Pairs(same_class=True).check(table)
+
+
 def test_partners_on_a_ridge_follow_its_weights() -> None:
     # With everything else fixed, the partner's c is a fresh draw given a: p(c | a) up to a factor.
     space = FactorSpace({"a": 2, "c": 4}).correlated("a", "c", sigma=0.3)

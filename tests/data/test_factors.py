@@ -119,6 +119,31 @@ def test_a_seed_gives_the_same_draws() -> None:
     assert_close(space.draw(50, generator(3)), space.draw(50, generator(3)))
 
 
+def test_occurring_values_of_each_factor() -> None:
+    space = SPACE.only(a=[2, 0], c=[1])
+    assert [values.tolist() for values in space.occurring] == [[0, 2], [0, 1, 2, 3], [1]]
+    assert [values.tolist() for values in space.to("cpu").occurring] == [[0, 2], [0, 1, 2, 3], [1]]
+    assert [len(values) for values in SPACE.occurring] == [3, 4, 5]
+
+
+def test_what_is_a_product_of_values() -> None:
+    assert SPACE.product and SPACE.only(a=[0, 2]).without(c=[3]).product
+    assert not SPACE.correlated("a", "b").product
+    assert not SPACE.split(0.5, generator())[0].product
+
+
+def test_values_are_redrawn_among_those_that_occur() -> None:
+    space = SPACE.only(a=[2, 0], c=[1])
+    values = space.values(space.draw(6_000, generator()))
+    u = torch.rand(6_000, 3, generator=generator(1))
+    other = space.redraw(values, u, other=True)
+    assert (other[:, :2] != values[:, :2]).all() and (other[:, 2] == 1).all()
+    assert (space.weight(space.index(other)) > 0).all()
+    step = (other[:, 1] - values[:, 1]) % 4
+    assert fits(step, torch.tensor([0.0, 1, 1, 1]))
+    assert fits(space.redraw(values, u)[:, 0], torch.tensor([1.0, 0, 1]))
+
+
 def test_sizes_of_the_text() -> None:
     assert repr(SPACE.only(a=[0])) == "FactorSpace(a: 3, b: 4, c: 5; 20 of 60 combinations, uniform)"
 

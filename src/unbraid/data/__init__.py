@@ -1,11 +1,13 @@
 """Data: factor spaces, datasets, and the draws that make each kind of batch."""
 
 from unbraid.data.catalogue import DATASETS, check_dataset, get_dataset, open_dataset
+from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset, Renderer
 from unbraid.data.draws import DRAWS, Draw, Pairs, Samples
 from unbraid.data.dsprites import dsprites
 from unbraid.data.factors import FactorSpace
 from unbraid.data.files import archive, array, folder
+from unbraid.data.mnist import digits, read_digits
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import shapes3d
@@ -23,12 +25,16 @@ __all__ = [
     "archive",
     "array",
     "check_dataset",
+    "colored_mnist",
+    "digits",
     "dsprites",
     "folder",
     "get_dataset",
     "mpi3d",
     "open_dataset",
+    "read_digits",
     "rooms",
+    "rotation_colored_mnist",
     "shapes3d",
     "sprites",
 ]

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import Source
+from unbraid.data.download import Files, Source
 from unbraid.data.dsprites import SOURCE as DSPRITES
 from unbraid.data.dsprites import dsprites
 from unbraid.data.files import archive, folder
+from unbraid.data.mnist import digits
+from unbraid.data.mnist import source as digits_source
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.mpi3d import source as mpi3d_source
 from unbraid.data.rooms import rooms
@@ -22,10 +25,11 @@ from unbraid.naming import choose
 
 @dataclass(frozen=True)
 class Entry:
-    """A dataset with a name: its constructor, and its official file where it has one."""
+    """A dataset with a name: its constructor, and its official files where it has any."""
 
     constructor: Callable[..., Dataset]
-    source: Callable[..., Source] | None = None  # takes those of the constructor's options that choose a file
+    source: Callable[..., Source | Files | None] | None = None  # takes the constructor's options
+    stand_in: str = ""  # what it is made from where its files are missing; without one they must be there
 
     @property
     def summary(self) -> str:
@@ -33,12 +37,16 @@ class Entry:
         return (inspect.getdoc(self.constructor) or "").splitlines()[0]
 
 
+BUNDLED = "from scikit-learn's bundled digits"
 DATASETS = {
     "sprites": Entry(sprites),
-    "dsprites": Entry(dsprites, lambda: DSPRITES),
+    "dsprites": Entry(dsprites, lambda **_: DSPRITES),
     "rooms": Entry(rooms),
-    "shapes3d": Entry(shapes3d, lambda: SHAPES3D),
+    "shapes3d": Entry(shapes3d, lambda **_: SHAPES3D),
     "mpi3d": Entry(mpi3d, mpi3d_source),
+    "digits": Entry(digits, digits_source, BUNDLED),
+    "colored-mnist": Entry(colored_mnist, digits_source, BUNDLED),
+    "rotation-colored-mnist": Entry(rotation_colored_mnist, digits_source, BUNDLED),
 }
 
 
@@ -79,7 +87,10 @@ def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
     """Says in one line that a dataset is here and whole; raises with what is wrong otherwise."""
-    source = _source(name_or_path, options)
+    source, entry = _source(name_or_path, options), DATASETS.get(name_or_path)
+    stand_in = "" if entry is None else entry.stand_in
+    if isinstance(source, Files) and stand_in and options.get("digits") != "mnist" and not source.here(root):
+        source = None
     if source is not None:
         source.verify(source.locate(root))
     dataset = open_dataset(name_or_path, root=root, **options)
@@ -88,7 +99,8 @@ def check_dataset(name_or_path: str, root: Path | str | None = None, **options: 
     if source is not None:
         where = f" in {source.path(root)}"
     else:
-        where = ", rendered here: nothing is needed" if name_or_path in DATASETS else ""
+        made = stand_in or "rendered here"
+        where = f", {made}: nothing is needed" if name_or_path in DATASETS else ""
     return f"{dataset.name} is whole: {len(dataset)} {kind} of {size}{where}."
 
 
@@ -120,7 +132,7 @@ def _constructor_taking(name_or_path: str, options: Mapping[str, Any]) -> Callab
     return make
 
 
-def _source(name: str, options: Mapping[str, Any]) -> Source | None:
+def _source(name: str, options: Mapping[str, Any]) -> Source | Files | None:
     _constructor_taking(name, options)
     entry = DATASETS.get(name)
     return None if entry is None or entry.source is None else entry.source(**options)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -9,12 +10,16 @@ from jaxtyping import Int, UInt8
 from torch import Generator, Tensor
 
 from unbraid.data.factors import FactorSpace
+from unbraid.data.instances import Kin, parts
 from unbraid.types import Observations
 
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Makes the images of factor combinations when they are asked for, on the device of the values."""
+    """Makes the images of factor combinations when they are asked for, on the device of the values.
+
+    One that holds tensors has `to(device)` and `nbytes`, so that they move with the dataset.
+    """
 
     @property
     def shape(self) -> tuple[int, int, int]: ...
@@ -29,8 +34,8 @@ class Dataset:
     """Observations by row number: images, table rows, or images rendered on demand.
 
     With a `space`, row i shows the combination `combinations[i]`, or the combination i itself when that is
-    None. Combinations that no row shows do not occur. Labels and nuisances are factors: `label` and
-    `nuisances` say which.
+    None. Combinations that no row shows do not occur. Labels and nuisances are factors: `label`, `nuisances`
+    and `unknown` say which.
 
     Args:
         source: Images (n, c, h, w), rows (n, f), or a renderer of factor values.
@@ -39,7 +44,11 @@ class Dataset:
         space: The factors, where they are known.
         combinations: The number of each row's combination in the space.
         label: The factor that is the class.
-        nuisances: The factors that are known nuisances.
+        nuisances: The factors that are known nuisances; accuracy is given for groups by class and the first.
+        unknown: The factors that are nuisances and kept from methods; accuracy is given for each of their values.
+        instance: The factor that numbers the things drawn, where several rows show the same one: pairs are two
+            rows of one thing, a split never parts them, and scores of factors leave it out.
+        value_names: What the values of a factor are called, of those that have names.
         origin: The name or path and the options with which `open_dataset` opens it again.
     """
 
@@ -53,6 +62,9 @@ class Dataset:
         combinations: Int[Tensor, " n"] | None = None,
         label: str | None = None,
         nuisances: Sequence[str] = (),
+        unknown: Sequence[str] = (),
+        instance: str | None = None,
+        value_names: Mapping[str, Sequence[str]] | None = None,
         origin: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(source, Tensor) and space is None:
@@ -67,12 +79,13 @@ class Dataset:
             space = space.among(combinations)
         self.source, self.name, self.white = source, name, white
         self.space, self.combinations = space, combinations
-        self.label, self.nuisances, self.origin = label, tuple(nuisances), origin
+        self.label, self.nuisances, self.unknown = label, tuple(nuisances), tuple(unknown)
+        self.instance, self.value_names, self.origin = instance, dict(value_names or {}), origin
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         self._columns = {} if space is None else {name: space.column(name) for name in space.names}
-        for role in [*self.nuisances, *([label] if label else [])]:
-            if role not in self._columns:
-                raise ValueError(f"{name} has no factor {role!r} to be a label or nuisance.")
+        for role in (label, instance, *self.nuisances, *self.unknown):
+            if role is not None and role not in self._columns:
+                raise ValueError(f"{name} has no factor {role!r} to be a label, a nuisance or an instance.")
         self._order: Tensor | None = None
         self._row_cumulative: Tensor | None = None
         if space is not None and combinations is not None:
@@ -100,8 +113,8 @@ class Dataset:
 
     @property
     def bytes(self) -> int:
-        """The memory the stored observations take; 0 when they are rendered."""
-        return self.source.nbytes if isinstance(self.source, Tensor) else 0
+        """The memory the stored observations take; of rendered ones, what the renderer holds."""
+        return getattr(self.source, "nbytes", 0)
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -137,6 +150,15 @@ class Dataset:
         columns = [self._columns[name] for name in self.nuisances]
         return labels, torch.stack([factors[:, column] for column in columns], 1) if columns else None
 
+    def rows(self) -> Int[Tensor, " n"]:
+        """The numbers of all rows that can be drawn, in order."""
+        if self.space is None or (self.combinations is None and self.space.support is None):
+            return torch.arange(len(self))
+        if self.combinations is None:
+            assert self.space.support is not None
+            return self.space.support
+        return self.space.weight(self.combinations).nonzero()[:, 0]
+
     def draw(self, size: int, generator: Generator) -> Int[Tensor, " b"]:
         """Row numbers drawn independently from the dataset's distribution."""
         if self.space is not None and self.combinations is None:
@@ -155,6 +177,14 @@ class Dataset:
         count = torch.searchsorted(self._sorted, combinations, right=True) - first
         u = torch.rand(len(combinations), generator=generator, device=generator.device)
         return self._order[(first + (u * count).long()).clamp(max=len(self._order) - 1)]
+
+    @cached_property
+    def kin(self) -> Kin:
+        """Which rows show the same instance."""
+        if self.instance is None or self.combinations is None or self.space is None:
+            raise ValueError(f"{self.name} has no rows that show the same instance.")
+        instances = self.space.values(self.combinations)[:, self._columns[self.instance]]
+        return Kin.of(instances, self.rows())
 
     def description(self) -> dict[str, Any]:
         """What a run records of the dataset: where it came from, its form, and a fingerprint of its content."""
@@ -180,11 +210,13 @@ class Dataset:
             "shape": list(self.shape),
             "factors": {} if space is None else dict(zip(space.names, space.sizes, strict=True)),
             "fingerprint": content.hexdigest()[:16],
-        }
+        } | ({} if self.instance is None else {"instance": self.instance})
 
     def to(self, device: torch.device | str, *, observations: bool = True) -> "Dataset":
         """The same dataset with its tables on a device, and its observations too unless told otherwise."""
-        source = self.source.to(device) if isinstance(self.source, Tensor) and observations else self.source
+        source = self.source
+        if observations and (isinstance(source, Tensor) or hasattr(source, "to")):
+            source = source.to(device)  # type: ignore[union-attr]
         return self._with(
             source=source,
             space=None if self.space is None else self.space.to(device),
@@ -201,20 +233,30 @@ class Dataset:
         return self._with(space=law(self.space), origin=None)
 
     def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
-        """Two datasets without a common observation; the second has the given fraction of them."""
+        """Two datasets without a common observation; the second has the given fraction of them.
+
+        Where rows show instances, it is the instances that are parted.
+        """
+        if self.space is not None and self.instance is not None:
+            return self._split_instances(self.space, self.instance, fraction, generator)
         if self.space is not None and self.combinations is None:
             kept, held_out = self.space.split(fraction, generator)
             return self._with(space=kept, origin=None), self._with(space=held_out, origin=None)
-        if not 0 < fraction < 1:
-            raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
         device = generator.device if self.combinations is None else self.combinations.device
-        order = torch.randperm(self._stored, generator=generator, device=generator.device).to(device)
-        count = round(fraction * len(order))
-        if not 0 < count < len(order):
-            raise ValueError(
-                f"A fraction of {fraction} of {len(order)} observations leaves nothing in one part."
-            )
-        return self._rows(order[count:].sort().values), self._rows(order[:count].sort().values)
+        kept, held_out = parts(torch.arange(self._stored, device=device), fraction, generator)
+        return self._rows(kept), self._rows(held_out)
+
+    def _split_instances(
+        self, space: FactorSpace, instance: str, fraction: float, generator: Generator
+    ) -> tuple["Dataset", "Dataset"]:
+        column = space.column(instance)
+        both = parts(space.occurring[column], fraction, generator)
+        if self.combinations is None:
+            laws = [space.only(**{instance: part.tolist()}) for part in both]
+            return self._with(space=laws[0], origin=None), self._with(space=laws[1], origin=None)
+        number = space.values(self.combinations)[:, column]
+        rows = [torch.isin(number, part).nonzero()[:, 0] for part in both]
+        return self._rows(rows[0]), self._rows(rows[1])
 
     def _rows(self, rows: Int[Tensor, " n"]) -> "Dataset":
         source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
@@ -238,6 +280,9 @@ class Dataset:
             combinations=self.combinations,
             label=self.label,
             nuisances=self.nuisances,
+            unknown=self.unknown,
+            instance=self.instance,
+            value_names=self.value_names,
             origin=self.origin,
         )
         return Dataset(**(same | changes))  # type: ignore[arg-type]

@@ -28,17 +28,20 @@ class Source:
         sha256: Its hash, or None where none was taken from the official file.
         file: Its place under the data root; the folder is the dataset's name.
         variant: Which one it is, where the dataset has several.
+        dataset: The dataset's name, where the folder has another.
     """
 
     url: str
     sha256: str | None
     file: str
     variant: str = ""
+    dataset: str = ""
 
     @property
     def name(self) -> str:
         """What to ask `unbraid data` for."""
-        return str(Path(self.file).parent) + (f" --variant {self.variant}" if self.variant else "")
+        name = self.dataset or str(Path(self.file).parent)
+        return name + (f" --variant {self.variant}" if self.variant else "")
 
     def path(self, root: Path | str | None = None) -> Path:
         """Where the file lies, or should."""
@@ -129,3 +132,41 @@ class Source:
                 f"The download of {path.name} stopped after {have} of {total} bytes: run the command again "
                 f"and it goes on from there, or put the file from {self.url} at {path}."
             )
+
+
+@dataclass(frozen=True)
+class Files:
+    """Several official files in one folder that make one dataset."""
+
+    sources: tuple[Source, ...]
+
+    @property
+    def sha256(self) -> str | None:
+        """The first hash, or None where one of the files has none."""
+        hashes = [source.sha256 for source in self.sources]
+        return None if None in hashes else hashes[0]
+
+    def path(self, root: Path | str | None = None) -> Path:
+        """The folder of the files."""
+        return self.sources[0].path(root).parent
+
+    def here(self, root: Path | str | None = None) -> bool:
+        """Whether every file is in its place."""
+        return all(source.path(root).is_file() for source in self.sources)
+
+    def locate(self, root: Path | str | None = None) -> Path:
+        """The folder; raises where a file is missing from it."""
+        for source in self.sources:
+            source.locate(root)
+        return self.path(root)
+
+    def verify(self, path: Path) -> None:
+        """Raises unless every file in the folder has its published hash."""
+        for source in self.sources:
+            source.verify(path / Path(source.file).name)
+
+    def fetch(self, root: Path | str | None = None) -> Path:
+        """Downloads the files that are not here; the folder they lie in."""
+        for source in self.sources:
+            source.fetch(root)
+        return self.path(root)

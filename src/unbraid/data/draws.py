@@ -46,6 +46,9 @@ class Samples:
 class Pairs:
     """Two observations that differ in k factors.
 
+    Where rows show instances, such as a written digit in several colours, a pair is two rows of one instance,
+    and k is counted.
+
     Args:
         rule: `exactly`: k factors take other values. `at-most`: k factors are drawn again and may come out
             the same (Locatello et al., 2020). `disentanglement-lib`: as its code has it, one factor or k of
@@ -54,12 +57,14 @@ class Pairs:
         fixed: Names of factors that stay the same in a pair.
         difficulty: How many factors by step, in the place of k, such as linear:1:3:150000: warm-up by
             difficulty (SW-VAE). It is rounded, and kept between 1 and the number of factors that can change.
+        same_class: The class stays the same in a pair; methods that exchange what tells the class need that.
     """
 
     rule: PairRule = "exactly"
     k: int = 0
     fixed: tuple[str, ...] = ()
     difficulty: Schedule | None = None
+    same_class: bool = False
 
     def check(self, dataset: Dataset) -> None:
         """Raises unless the dataset's factors allow such pairs."""
@@ -68,7 +73,15 @@ class Pairs:
                 f"This method learns from pairs that differ in k factors, and {dataset.name} has no known "
                 "factors: use a dataset with factors, or an .npz with an array `factors` beside `images`."
             )
-        free = sum(self._free(dataset.space))
+        if self.same_class and dataset.label is None:
+            raise ValueError(
+                f"This method learns from pairs of the same class, and {dataset.name} has no class labels: use a "
+                "dataset with labels."
+            )
+        if dataset.instance is not None and dataset.combinations is not None:
+            self._check_instances(dataset)
+            return
+        free = sum(self._free(dataset))
         if self.k < 0 or self.k > free or free == 0:
             raise ValueError(f"Pairs of {dataset.name} can change 1 to {free} factors; got k={self.k}.")
         if self.k and self.difficulty is not None:
@@ -76,10 +89,38 @@ class Pairs:
                 f"How many factors change is given twice, k={self.k} and {self.difficulty}: leave one out."
             )
 
-    def _free(self, space: FactorSpace) -> tuple[int, ...]:
+    def _check_instances(self, dataset: Dataset) -> None:
+        name, instance = dataset.name, dataset.instance
+        if self.k or self.fixed or self.difficulty is not None or self.rule != "exactly":
+            raise ValueError(
+                f"Pairs of {name} are two rows of the same {instance}, and in how many factors they differ is "
+                "counted: leave out rule, k, fixed and difficulty."
+            )
+        if dataset.kin.fewest < 2:
+            raise ValueError(
+                f"Pairs of {name} are two rows of the same {instance}, and some {instance} has a single row: show "
+                "each one at least twice, as two colourings do."
+            )
+        values = dataset.factors(dataset.kin.order)
+        if self.same_class and values is not None:
+            labels, _ = dataset.roles(values)
+            assert labels is not None and instance is not None and dataset.space is not None
+            numbers = values[:, dataset.space.column(instance)]
+            if bool(((numbers[1:] == numbers[:-1]) & (labels[1:] != labels[:-1])).any()):
+                raise ValueError(
+                    f"This method learns from pairs of the same class, and rows of {name} that show the same "
+                    f"{instance} differ in their {dataset.label}."
+                )
+
+    def _free(self, dataset: Dataset) -> tuple[int, ...]:
         """1 for each factor that may change, 0 for the others."""
-        fixed = {space.column(name) for name in self.fixed}
-        return tuple(int(size > 1 and column not in fixed) for column, size in enumerate(space.sizes))
+        space = dataset.space
+        assert space is not None
+        kept = (*self.fixed, dataset.instance, dataset.label if self.same_class else None)
+        fixed = {space.column(name) for name in kept if name is not None}
+        return tuple(
+            int(len(values) > 1 and column not in fixed) for column, values in enumerate(space.occurring)
+        )
 
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> PairBatch:
         space = dataset.space
@@ -87,18 +128,35 @@ class Pairs:
         rows = dataset.draw(size, generator)
         values = dataset.factors(rows)
         assert values is not None
-        k, partner = self._partners(space, values, generator, step)
-        rows2 = dataset.find(space.index(partner), generator)
+        if dataset.instance is not None and dataset.combinations is not None:
+            rows2 = dataset.kin.siblings(rows, generator)
+            partner = dataset.factors(rows2)
+            assert partner is not None
+            k = (values != partner).sum(1)
+        else:
+            k, partner = self._partners(space, self._free(dataset), values, generator, step)
+            rows2 = dataset.find(space.index(partner), generator)
         return PairBatch(
-            dataset.observe(rows), dataset.observe(rows2), k, *dataset.roles(values), values, partner
+            dataset.observe(rows),
+            dataset.observe(rows2),
+            k,
+            *dataset.roles(values),
+            values,
+            partner,
+            dataset.roles(partner)[0],
         )
 
     def _partners(
-        self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator, step: Tensor
+        self,
+        space: FactorSpace,
+        free: tuple[int, ...],
+        values: Int[Tensor, "b k"],
+        generator: Generator,
+        step: Tensor,
     ) -> tuple[Int[Tensor, " b"], Int[Tensor, "b k"]]:
         """How many factors each pair changes, and the second's values."""
-        k, changed = self._choose(space, len(values), generator, step)
-        if space.support is None and space.weights is None:
+        k, changed = self._choose(free, len(values), generator, step)
+        if space.product:
             return k, torch.where(changed, self._fresh(space, values, generator), values)
         # Not every combination occurs, or not equally often: draw many candidates a row and keep one with the
         # chance that the distribution gives it among them, which is its chance among all to within some
@@ -118,18 +176,17 @@ class Pairs:
             wanting = wanting[~(weight > 0).any(1)]
             if len(wanting) == 0:
                 return k, partner
-            k[wanting], changed = self._choose(space, len(wanting), generator, step)
+            k[wanting], changed = self._choose(free, len(wanting), generator, step)
         raise ValueError(
             f"Some combinations have no partner that differs in {self.rule} {self.k or 'k'} factors within "
             "the dataset: allow more combinations, another k, or fewer fixed factors."
         )
 
     def _choose(
-        self, space: FactorSpace, size: int, generator: Generator, step: Tensor
+        self, may_change: tuple[int, ...], size: int, generator: Generator, step: Tensor
     ) -> tuple[Int[Tensor, " b"], Bool[Tensor, "b k"]]:
         """How many factors change in each pair, and which."""
-        free = _on(generator.device, self._free(space)).bool()
-        most = sum(self._free(space))
+        free, most = _on(generator.device, may_change).bool(), sum(may_change)
         k = 1 + (_uniform(generator, size) * max(most - 1, 1)).long()
         if self.k:
             k = torch.full_like(k, self.k)
@@ -143,11 +200,8 @@ class Pairs:
     def _fresh(
         self, space: FactorSpace, values: Int[Tensor, "b k"], generator: Generator
     ) -> Int[Tensor, "b k"]:
-        """New values on the whole grid; under `exactly` none is the old one."""
-        sizes, u = _on(generator.device, space.sizes), _uniform(generator, *values.shape)
-        if self.rule == "exactly":
-            return (values + 1 + (u * (sizes - 1)).long()) % sizes
-        return (u * sizes).long()
+        """New values among those that occur; under `exactly` none is the old one."""
+        return space.redraw(values, _uniform(generator, *values.shape), other=self.rule == "exactly")
 
 
 def _uniform(generator: Generator, *shape: int) -> Float[Tensor, "..."]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -64,6 +65,7 @@ class FactorSpace:
             None if self.weights is None else self.weights.to(device),
         )
         moved._strides, moved._sizes = self._strides.to(device), self._sizes.to(device)
+        moved.__dict__["occurring"] = tuple(values.to(device) for values in self.occurring)
         return moved
 
     def column(self, name: str) -> int:
@@ -99,6 +101,42 @@ class FactorSpace:
             place = torch.searchsorted(self._cumulative, u * self._cumulative[-1], right=True)
             place = place.clamp(max=len(self) - 1)
         return place if self.support is None else self.support[place]
+
+    @cached_property
+    def occurring(self) -> tuple[Int[Tensor, " v"], ...]:
+        """Of each factor the values that occur in some combination, in order."""
+        if self.support is None:
+            return tuple(torch.arange(size, device=self._strides.device) for size in self.sizes)
+        return tuple(column.unique() for column in self.values(self.support).unbind(1))
+
+    @property
+    def product(self) -> bool:
+        """Whether any values that occur also occur together, all combinations of them equally often."""
+        return self.weights is None and len(self) == math.prod(map(len, self.occurring))
+
+    def redraw(
+        self, values: Int[Tensor, "n k"], u: Float[Tensor, "n k"], *, other: bool = False
+    ) -> Int[Tensor, "n k"]:
+        """For each value a new one of its factor among those that occur, by u in [0, 1).
+
+        With `other` it is never the old one, unless that is all there is. Nothing waits for the device.
+        """
+        table, counts = self._choices
+        if other:
+            old = torch.searchsorted(table, values.T.contiguous()).T
+            chosen = (old + 1 + (u * (counts - 1)).long()) % counts
+        else:
+            chosen = (u * counts).long()
+        return table.gather(1, chosen.T).T.contiguous()
+
+    @cached_property
+    def _choices(self) -> tuple[Int[Tensor, "k v"], Int[Tensor, " k"]]:
+        """The occurring values as rows of one table, filled up with what is larger, and how many there are."""
+        counts = [len(values) for values in self.occurring]
+        table = self._strides.new_full((len(counts), max(counts)), max(self.sizes))
+        for row, values in enumerate(self.occurring):
+            table[row, : len(values)] = values
+        return table, torch.tensor(counts, device=table.device)
 
     def only(self, **allowed: Iterable[int]) -> "FactorSpace":
         """The space in which each named factor takes the given values alone."""

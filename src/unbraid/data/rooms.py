@@ -16,6 +16,7 @@ from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.halves import Part, half, named
 from unbraid.data.solids import away_from_zero, ray_capsule, ray_cube, ray_cylinder, ray_sphere
 
 SPACE = FactorSpace(
@@ -35,15 +36,20 @@ SAMPLES = 2  # rays along each side of a pixel
 LAMPS = 12  # points of the light that cast a shadow
 
 
-def rooms(*, size: int = 64) -> Dataset:
+def rooms(*, size: int = 64, part: Part = "all", colour_seed: int = 0) -> Dataset:
     """A cube, cylinder, sphere or capsule in a coloured room, rendered on demand.
 
     Args:
         size: Side of the picture in pixels.
+        part: `all` of it, or for invariance the half of the object's hues that trains or the other, that tests.
+        colour_seed: Which half is which.
     """
     if size < 8:
         raise ValueError(f"Rooms need a picture of at least 8 pixels a side; got size={size}.")
-    return Dataset(RoomRenderer(size), name="rooms", space=SPACE, label="shape", nuisances=("object_hue",))
+    space = half(SPACE, "object_hue", part, colour_seed)
+    return Dataset(
+        RoomRenderer(size), name=named("rooms", part), space=space, label="shape", nuisances=("object_hue",)
+    )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 from unbraid.data.dataset import Dataset
 from unbraid.data.download import Source
 from unbraid.data.factors import FactorSpace
+from unbraid.data.halves import Part, half, named
 from unbraid.data.unpack import map_hdf5, read_hdf5
 
 SPACE = FactorSpace(
@@ -17,16 +18,18 @@ SOURCE = Source(
 )
 
 
-def shapes3d(root: Path | None = None) -> Dataset:
+def shapes3d(root: Path | None = None, *, part: Part = "all", colour_seed: int = 0) -> Dataset:
     """3D Shapes from its official file: a cube, cylinder, sphere or capsule in a coloured room.
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
+        part: `all` of it, or for invariance the half of the object's hues that trains or the other, that tests.
+        colour_seed: Which half is which.
     """
-    return read_shapes3d(SOURCE.locate(root), SPACE)
+    return read_shapes3d(SOURCE.locate(root), SPACE, part, colour_seed)
 
 
-def read_shapes3d(path: Path, space: FactorSpace) -> Dataset:
+def read_shapes3d(path: Path, space: FactorSpace, part: Part = "all", colour_seed: int = 0) -> Dataset:
     """A file in 3D Shapes' format whose pictures run through the combinations of the space in order."""
     images = map_hdf5(path, "images", (space.combinations, 64, 64, 3))
     labels = read_hdf5(path, "labels")
@@ -42,5 +45,9 @@ def read_shapes3d(path: Path, space: FactorSpace) -> Dataset:
             "fastest: put the official file there."
         )
     return Dataset(
-        images.permute(0, 3, 1, 2), name="shapes3d", space=space, label="shape", nuisances=("object_hue",)
+        images.permute(0, 3, 1, 2),
+        name=named("shapes3d", part),
+        space=half(space, "object_hue", part, colour_seed),
+        label="shape",
+        nuisances=("object_hue",),
     )

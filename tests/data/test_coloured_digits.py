@@ -1,0 +1,159 @@
+"""Digits in colour, src/unbraid/data/coloured_digits.py."""
+
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch.testing import assert_close
+
+from unbraid.data.coloured_digits import (
+    PALETTES,
+    ColourRenderer,
+    colored_mnist,
+    rotation_colored_mnist,
+)
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import Pairs
+
+
+def values_of(dataset: Dataset) -> torch.Tensor:
+    values = dataset.factors(dataset.rows())
+    assert values is not None
+    return values
+
+
+def bundled(**options: object) -> Dataset:
+    return colored_mnist(digits="bundled", **options)
+
+
+def turned(**options: object) -> Dataset:
+    return rotation_colored_mnist(digits="bundled", **options)
+
+
+def test_a_pixel_lies_between_ground_and_ink() -> None:
+    """Grey 0, 51 and 255 on ground (0, 1, 0.2) with ink (1, 0, 0.2): g = 0, 0.2, 1."""
+    grey = torch.tensor([[[0, 51], [255, 0]]], dtype=torch.uint8)
+    render = ColourRenderer(grey, torch.tensor([[0.0, 1.0, 0.2]]), torch.tensor([[1.0, 0.0, 0.2]]))
+    seen = render(torch.tensor([[4, 0, 0, 0]]))[0]
+    assert seen[:, 0, 0].tolist() == [0, 255, 51]
+    assert seen[:, 0, 1].tolist() == [51, 204, 51]
+    assert seen[:, 1, 0].tolist() == [255, 0, 51]
+
+
+def test_each_training_digit_has_two_different_colourings_kept_by_the_seed() -> None:
+    values = values_of(bundled())
+    pairs = values.view(1438, 2, 4)
+    assert (pairs[:, 0, :2] == pairs[:, 1, :2]).all()
+    assert ((pairs[:, 0, 2:] != pairs[:, 1, 2:]).any(1)).all()
+    counts = torch.bincount(values[:, 2] * 6 + values[:, 3])
+    assert len(counts) == 18 and chisquare(counts.numpy()).pvalue > 1e-3
+    assert_close(values_of(bundled()), values)
+    assert (values_of(bundled(colour_seed=1)) != values).any()
+
+
+def test_the_test_part_shows_every_digit_in_every_colouring_on_other_grounds() -> None:
+    train, test = bundled(), bundled(part="test")
+    values = values_of(test).view(359, 18, 4)
+    assert len(test) == 359 * 18
+    assert len({tuple(row) for row in values[0, :, 2:].tolist()}) == 18
+    assert values[:, :, 2].unique().tolist() == [3, 4, 5]
+    assert values_of(train)[:, 2].unique().tolist() == [0, 1, 2]
+    assert train.sizes["nuisances"] == test.sizes["nuisances"] == (6, 6)
+
+
+@pytest.mark.parametrize("colours", ["mild", "hard"])
+def test_the_sets_of_colours(colours: str) -> None:
+    palette = PALETTES[colours]
+    assert (len(palette.train), len(palette.test), len(palette.inks)) == (3, 3, 6)
+    assert len({*palette.train, *palette.test, *palette.inks}) == 12
+    assert PALETTES["mild"].train == PALETTES["hard"].train and PALETTES["mild"].inks == PALETTES["hard"].inks
+
+
+def test_what_is_seen_is_what_the_factors_say() -> None:
+    dataset = bundled(part="test", size=32)
+    assert dataset.shape == (3, 32, 32)
+    rows = torch.arange(0, 359 * 18, 97)
+    values = dataset.factors(rows)
+    corner = (dataset.observe(rows)[:, :, 0, 0] * 255).round().long()
+    grounds = [list(bytes.fromhex(dataset.value_names["background"][ground])) for ground in values[:, 2]]
+    assert corner.tolist() == grounds
+
+
+def test_roles_and_names() -> None:
+    dataset = turned(part="test", colours="hard")
+    assert (dataset.label, dataset.instance) == ("digit", "image")
+    assert (dataset.nuisances, dataset.unknown) == (("background", "ink"), ("angle",))
+    assert dataset.name == "rotation-colored-mnist-hard-bundled-test"
+    assert bundled().name == "colored-mnist-bundled"
+
+
+def test_angles_of_training_and_test() -> None:
+    train, test = values_of(turned()), values_of(turned(part="test"))
+    assert train[:, 4].unique().tolist() == [0, 1, 2, 3, 4]
+    assert (train.view(-1, 2, 5)[:, 0, 4] == train.view(-1, 2, 5)[:, 1, 4]).all()
+    assert test[:, 4].unique().tolist() == [5, 6, 7, 8]
+    assert len(test) == 359 * 18 * 4 and len(test.unique(dim=0)) == len(test)
+    assert turned().value_names["angle"][5:] == ["-75", "-65", "+65", "+75"]
+    free = values_of(turned(free_angle=True)).view(-1, 2, 5)[:, :, 4]
+    assert 0.7 < float((free[:, 0] != free[:, 1]).double().mean()) < 0.9  # 4 in 5
+    assert values_of(turned(test_angles=(0.0, 65.0), part="test"))[:, 4].unique().tolist() == [0, 5]
+
+
+def test_the_same_digit_turned_is_the_same_digit() -> None:
+    plain, straight = bundled(part="test"), turned(part="test", test_angles=(0.0,))
+    rows = torch.arange(0, 6000, 501)
+    assert_close(plain.observe(rows), straight.observe(rows))
+
+
+def test_pairs_show_one_digit_in_two_colourings() -> None:
+    dataset = turned()
+    Pairs(same_class=True).check(dataset)
+    batch = Pairs()(dataset, 500, torch.Generator().manual_seed(0), torch.tensor(0))
+    assert (batch.factors[:, [0, 1, 4]] == batch.factors2[:, [0, 1, 4]]).all()
+    assert_close(batch.k, (batch.factors != batch.factors2).sum(1))
+    assert set(batch.k.tolist()) == {1, 2}
+    assert_close(batch.labels, batch.labels2)
+
+
+def test_a_split_never_parts_the_colourings_of_a_digit() -> None:
+    kept, held_out = bundled().split(0.2, torch.Generator().manual_seed(0))
+    images = [set(values_of(part)[:, 1].tolist()) for part in (kept, held_out)]
+    assert not images[0] & images[1]
+    assert (len(kept), len(held_out)) == (2 * 1150, 2 * 288)
+    Pairs().check(held_out)
+
+
+def test_the_fingerprint_follows_colours_angles_and_seed() -> None:
+    made = [
+        bundled(),
+        bundled(colours="hard"),
+        bundled(colour_seed=1),
+        bundled(part="test"),
+        bundled(inks=("ffffff",)),
+        turned(),
+        turned(test_angles=(30.0,)),
+    ]
+    assert len({dataset.description()["fingerprint"] for dataset in made}) == len(made)
+    assert bundled().description() == bundled().to("cpu").description()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        (lambda: turned(angles=()), "list of angles is empty: give at least one angle"),
+        (lambda: turned(test_angles=()), "list of test_angles is empty"),
+        (lambda: bundled(inks=()), "list of inks is empty: give at least one colour"),
+        (lambda: bundled(backgrounds=()), "list of backgrounds is empty"),
+        (lambda: bundled(inks=("red",)), "written RRGGBB, such as ff8000; got 'red'"),
+        (lambda: bundled(inks=("ff0000", "ff0000")), "names a colour twice"),
+        (
+            lambda: bundled(inks=("ff0000",), test_backgrounds=("#FF0000",)),
+            "ff0000 is both ink and background",
+        ),
+        (lambda: bundled(colourings=19), "1 to 18 different colourings .* got colourings=19"),
+        (lambda: Pairs().check(bundled(colourings=1)), "some image has a single row"),
+        (lambda: Pairs(k=1).check(bundled()), "leave out rule, k, fixed and difficulty"),
+    ],
+)
+def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
+    with pytest.raises(ValueError, match=sentence):
+        mistake()
