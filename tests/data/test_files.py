@@ -293,3 +293,19 @@ def test_files_that_are_no_archives(tmp_path: Path, spoil: Callable[[Path], None
 def test_a_missing_archive(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="does not exist"):
         archive(tmp_path / "missing.npz")
+
+
+def test_rows_with_nuisances_from_an_archive(tmp_path: Path) -> None:
+    rows, labels, nuisances = np.arange(8.0).reshape(4, 2), np.array([0, 1, 1, 0]), np.array([2, 0, 1, 1])
+    np.savez(tmp_path / "table.npz", rows=rows, labels=labels, nuisances=nuisances)
+    dataset = archive(tmp_path / "table.npz")
+    assert (dataset.label, dataset.nuisances) == ("label", ("nuisance",))
+    found = dataset.roles(dataset.factors(torch.arange(4)))
+    assert found[0].tolist() == labels.tolist() and found[1][:, 0].tolist() == nuisances.tolist()
+    two = array(rows, nuisances=np.stack([labels, nuisances], 1))
+    assert two.nuisances == ("nuisance_0", "nuisance_1") and two.label is None
+    with pytest.raises(ValueError, match=r"nuisances of shape \(4,\) or \(4, m\)"):
+        array(rows, nuisances=nuisances[:2])
+    np.savez(tmp_path / "both.npz", rows=rows, images=rows)
+    with pytest.raises(ValueError, match="both `images` and `rows`"):
+        archive(tmp_path / "both.npz")

@@ -2,6 +2,7 @@
 
 from unbraid.data.catalogue import DATASETS, check_dataset, get_dataset, open_dataset
 from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset, Renderer
 from unbraid.data.draws import DRAWS, Draw, Pairs, Samples
 from unbraid.data.dsprites import dsprites
@@ -12,6 +13,7 @@ from unbraid.data.mpi3d import mpi3d
 from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
+from unbraid.data.table import read_table, table
 
 __all__ = [
     "DATASETS",
@@ -26,6 +28,7 @@ __all__ = [
     "array",
     "check_dataset",
     "colored_mnist",
+    "credit",
     "digits",
     "dsprites",
     "folder",
@@ -33,8 +36,10 @@ __all__ = [
     "mpi3d",
     "open_dataset",
     "read_digits",
+    "read_table",
     "rooms",
     "rotation_colored_mnist",
     "shapes3d",
     "sprites",
+    "table",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
 from unbraid.data.download import Files, Source
 from unbraid.data.dsprites import SOURCE as DSPRITES
@@ -20,6 +21,7 @@ from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
+from unbraid.data.table import table
 from unbraid.naming import choose
 
 
@@ -47,12 +49,13 @@ DATASETS = {
     "digits": Entry(digits, digits_source, BUNDLED),
     "colored-mnist": Entry(colored_mnist, digits_source, BUNDLED),
     "rotation-colored-mnist": Entry(rotation_colored_mnist, digits_source, BUNDLED),
+    "credit": Entry(credit),
 }
 
 
 def constructor(name_or_path: str) -> Callable[..., Dataset]:
-    """What makes the dataset of a name, a folder of images or an `.npz`; its first argument for the last two
-    is the path."""
+    """What makes the dataset of a name, a folder of images, an `.npz` or a `.csv`; its first argument for the
+    last three is the path."""
     if name_or_path in DATASETS:
         return DATASETS[name_or_path].constructor
     path = Path(name_or_path).expanduser()
@@ -60,13 +63,15 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
         return folder
     if path.suffix == ".npz":
         return archive
+    if path.suffix in (".csv", ".tsv"):
+        return table
     return choose(
-        "dataset", name_or_path, DATASETS, or_else=", a folder of images, or an .npz file"
+        "dataset", name_or_path, DATASETS, or_else=", a folder of images, an .npz file or a .csv file"
     ).constructor
 
 
 def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options: Any) -> Dataset:
-    """The dataset of a name, of a folder of images, or of an `.npz` file.
+    """The dataset of a name, of a folder of images, or of an `.npz` or `.csv` file.
 
     Args:
         name_or_path: One of the names in `DATASETS`, or a path.
@@ -99,7 +104,7 @@ def check_dataset(name_or_path: str, root: Path | str | None = None, **options: 
     if source is not None:
         where = f" in {source.path(root)}"
     else:
-        made = stand_in or "rendered here"
+        made = stand_in or ("rendered here" if dataset.images else "made here")
         where = f", {made}: nothing is needed" if name_or_path in DATASETS else ""
     return f"{dataset.name} is whole: {len(dataset)} {kind} of {size}{where}."
 

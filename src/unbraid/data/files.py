@@ -119,10 +119,11 @@ def _square(image: "Image", size: int, *, grey: bool) -> np.ndarray:
 
 
 def archive(path: Path | str) -> Dataset:
-    """The arrays of an `.npz` file: `images`, and where they are known `factors`, `names` and `labels`.
+    """The arrays of an `.npz` file: `images` or `rows`, and what is known of them.
 
-    `images` are (n, h, w), (n, h, w, c) or (n, c, h, w), in bytes or between 0 and 1, or rows (n, f).
-    `factors` are whole numbers (n, k), `names` the k names, `labels` the n classes.
+    `images` are (n, h, w), (n, h, w, c) or (n, c, h, w), in bytes or between 0 and 1, or rows (n, f), which may be
+    called `rows` too. `factors` are whole numbers (n, k), `names` the k names, `labels` the n classes, and
+    `nuisances` known nuisances, (n,) or (n, m).
 
     Args:
         path: The file.
@@ -134,16 +135,19 @@ def archive(path: Path | str) -> Dataset:
         raise ValueError(f"{path} is no .npz file, or cut short: write one with np.savez(path, images=…).")
     try:
         with np.load(path, allow_pickle=False) as stored:
-            if "images" not in stored:
+            if "images" not in stored and "rows" not in stored:
                 raise ValueError(f"it has no array `images`, only {', '.join(stored.files) or 'nothing'}")
-            arrays = {
-                name: stored[name] for name in ("images", "factors", "names", "labels") if name in stored
-            }
+            known = ("images", "rows", "factors", "names", "labels", "nuisances")
+            arrays = {name: stored[name] for name in known if name in stored}
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
             raise ValueError("its entries are no arrays")
     except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         reason = "it holds Python objects, not numbers" if "pickle" in str(error) else str(error).rstrip(".")
         raise ValueError(f"{path} cannot be read as an .npz of images: {reason}.") from None
+    if "rows" in arrays:
+        if "images" in arrays:
+            raise ValueError(f"{path} has both `images` and `rows`: keep one of them.")
+        arrays["images"] = arrays.pop("rows")
     if "names" in arrays:
         arrays["names"] = [str(name) for name in np.atleast_1d(arrays["names"])]
     return array(**arrays, name=path.stem)
@@ -156,6 +160,7 @@ def array(
     name: str = "array",
     *,
     labels: np.ndarray | Tensor | None = None,
+    nuisances: np.ndarray | Tensor | None = None,
 ) -> Dataset:
     """A dataset of arrays, on the terms of `archive`.
 
@@ -165,12 +170,14 @@ def array(
         names: The names of the factors; one called "label" is the class.
         name: How the dataset is called in runs and reports.
         labels: Classes, whole numbers from 0, (n,): one more factor, "label".
+        nuisances: Known nuisances, whole numbers from 0, (n,) or (n, m): further factors, "nuisance" or
+            "nuisance_0", ….
     """
     source, white = _observations(_numpy(images), name)
-    if factors is None and labels is None:
+    if factors is None and labels is None and nuisances is None:
         return Dataset(source, name=name, white=white)
     columns = np.zeros((len(source), 0), int) if factors is None else _numpy(factors)
-    if columns.ndim != 2 or len(columns) != len(source) or (columns.shape[1] == 0 and labels is None):
+    if columns.ndim != 2 or len(columns) != len(source) or (factors is not None and not columns.shape[1]):
         raise ValueError(
             f"{name} needs factors of shape ({len(source)}, k), a row for each image; got {columns.shape}."
         )
@@ -181,9 +188,26 @@ def array(
                 f"{name} needs one label for each of its {len(source)} images; got {tuple(labels.shape)}."
             )
         columns, names = np.concatenate([columns, _numpy(labels)[:, None]], 1), [*names, "label"]
+    known: list[str] = []
+    if nuisances is not None:
+        table = _numpy(nuisances)[:, None] if nuisances.ndim == 1 else _numpy(nuisances)
+        if table.ndim != 2 or len(table) != len(source) or not table.shape[1]:
+            raise ValueError(
+                f"{name} needs nuisances of shape ({len(source)},) or ({len(source)}, m), a row for each image; got "
+                f"{tuple(nuisances.shape)}."
+            )
+        known = ["nuisance"] if table.shape[1] == 1 else [f"nuisance_{at}" for at in range(table.shape[1])]
+        columns, names = np.concatenate([columns, table], 1), [*names, *known]
     space, combinations = _combinations(columns, names, name)
-    label = "label" if "label" in names else None
-    return Dataset(source, name=name, white=white, space=space, combinations=combinations, label=label)
+    return Dataset(
+        source,
+        name=name,
+        white=white,
+        space=space,
+        combinations=combinations,
+        label="label" if "label" in names else None,
+        nuisances=known,
+    )
 
 
 def _numpy(values: np.ndarray | Tensor) -> np.ndarray:

@@ -1,0 +1,116 @@
+"""CSV files, src/unbraid/data/table.py."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from unbraid.data.catalogue import open_dataset
+from unbraid.data.root import data_root
+from unbraid.data.table import read_table, table
+
+TEXT = "\ufeffid,age,income,sex,paid\na,20,1.5,f,no\nb,40,,m,yes\nc,60,2.5,f,yes\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "loans.csv").write_text(TEXT, encoding="utf-8")
+    return tmp_path / "loans.csv"
+
+
+def other(file: Path, text: str) -> Path:
+    path = file.with_name("other.csv")
+    path.write_text(text)
+    return path
+
+
+def test_columns_become_features_class_and_nuisance(file: Path) -> None:
+    dataset = table(file, label="paid", nuisances=("sex",), drop=("id",), impute="mean", standardise=False)
+    assert_close(dataset.source, torch.tensor([[20.0, 1.5], [40.0, 2.0], [60.0, 2.5]]))
+    factors = dataset.factors(torch.arange(3))
+    assert factors.tolist() == [[0, 0], [1, 1], [1, 0]]
+    assert dataset.value_names == {"paid": ["no", "yes"], "sex": ["f", "m"]}
+    assert (dataset.label, dataset.nuisances, dataset.name) == ("paid", ("sex",), "loans")
+    assert not dataset.images
+
+
+def test_features_are_standardised_by_the_other_file(file: Path) -> None:
+    """Ages 20, 40, 60: mean 40 and spread √(800/3); 80 is (80 - 40) / that."""
+    options = {"label": "paid", "drop": ("id", "income", "sex")}
+    spread = (800 / 3) ** 0.5
+    own = table(file, **options)
+    assert_close(own.source[:, 0], torch.tensor([-20 / spread, 0, 20 / spread]))
+    path = other(file, "id,age,income,sex,paid\na,80,1,f,yes\n")
+    like = open_dataset(str(path), like=str(file), **options)
+    assert_close(like.source, torch.tensor([[40 / spread]]))
+    assert like.factors(torch.tensor([0])).tolist() == [[1]]  # numbered as in the first file
+
+
+def test_a_constant_feature_becomes_zero(file: Path) -> None:
+    assert_close(table(other(file, "a;b\n3;1\n3;2\n")).source[:, 0], torch.zeros(2))
+
+
+def test_numbers_are_classes_in_their_order(file: Path) -> None:
+    read = read_table(other(file, "kind\tx\n10\t1\n9\t2\n10\t3\n"))
+    assert read.values("kind") == ["9", "10"]
+    assert read.classes("kind", ["9", "10"]).tolist() == [1, 0, 1]
+    assert_close(read.numbers(["x"]), np.array([[1.0], [2.0], [3.0]]))
+
+
+def test_cells_may_hold_quoted_commas(file: Path) -> None:
+    read = read_table(other(file, 'a,b\n"1,5",x\n'))
+    assert read.cells == [["1,5", "x"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (TEXT, {"drop": ("id", "sex", "paid")}, r"'income' of .* lacks 1 of 3 values, the first in line 3"),
+        (
+            TEXT,
+            {"drop": ("income",)},
+            r"'id' of .* holds text, 'a' in line 2: leave it out with drop \(--drop id",
+        ),
+        (TEXT, {"label": "payed"}, "has no column 'payed'; its columns are id, age, income, sex, paid"),
+        (TEXT, {"label": "income", "drop": ("id", "sex", "paid")}, "lacks a value in line 3"),
+        (TEXT, {"label": "sex", "nuisances": ("sex",)}, "cannot be both class and nuisance"),
+        (TEXT, {"drop": ("id", "age", "income", "sex", "paid")}, "no column left to be a feature"),
+        ("a,b\n1\n", {}, "names 2 columns, and line 2 has 1"),
+        ("a,a\n1,2\n", {}, "a different name for each column"),
+        ("a,b\n", {}, "has no rows"),
+        ("", {}, "has no rows"),
+        ("a\ninf\n", {}, "holds text, 'inf'"),
+        ("a,b\n?,1\nNA,2\n", {"impute": "mean"}, "'a' of .* is empty"),
+        ("a,x\n" + "".join(f"{n},1\n" for n in range(300)), {"label": "a"}, "300 different values, too many"),
+    ],
+)
+def test_mistakes_get_one_sentence(file: Path, text: str, options: dict, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        table(other(file, text.lstrip("\ufeff")), **options)
+
+
+def test_a_class_that_training_did_not_have_is_refused(file: Path) -> None:
+    path = other(file, "age,paid\n1,perhaps\n")
+    with pytest.raises(ValueError, match="holds 'perhaps', which is none of no, yes"):
+        table(path, label="paid", like=str(file))
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        read_table(tmp_path / "none.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(ValueError, match="no text in UTF-8"):
+        read_table(tmp_path / "binary.csv")
+
+
+def test_the_mouse_proteins() -> None:
+    path = data_root() / "mouse-protein" / "Data_Cortex_Nuclear.csv"
+    if not path.is_file():
+        pytest.skip("the mouse proteins are not under UNBRAID_DATA")
+    drop = ("MouseID", "Treatment", "Behavior", "class")
+    dataset = table(path, label="Genotype", drop=drop, impute="mean")
+    assert dataset.shape == (77,) and len(dataset) == 1080
+    assert dataset.value_names["Genotype"] == ["Control", "Ts65Dn"]
+    assert_close(dataset.source.mean(0), torch.zeros(77), atol=1e-5, rtol=0)
