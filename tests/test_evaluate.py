@@ -1,6 +1,5 @@
 """Encode once, score many, src/unbraid/evaluate.py."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +9,11 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.data.catalogue import open_dataset
-from unbraid.evaluate import available_metrics, dataset_of, evaluate
+from unbraid.evaluate import available_metrics, evaluate
 from unbraid.methods import BetaVAE
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.samples import Sample
 from unbraid.seeds import derive
-from unbraid.train import train
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -151,19 +148,48 @@ def test_metrics_that_do_not_apply_are_left_out_when_asked(capsys: pytest.Captur
         evaluate(make(BetaVAE).float(), partial, ["factor_vae_score"], samples=50)
 
 
-def test_a_dataset_that_changed_is_not_opened_again_in_silence(tmp_path: Path) -> None:
-    np.savez(tmp_path / "mine.npz", images=np.zeros((20, *SHAPE[1:]), np.uint8))
-    data = open_dataset(str(tmp_path / "mine.npz"))
-    run = train(make(BetaVAE).float(), data, out=tmp_path / "run", steps=2, batch=4, device="cpu", quiet=True)
-    assert len(dataset_of(run)) == 20
-    images = np.zeros((20, *SHAPE[1:]), np.uint8)
-    images[7, 1, 1] = 9
-    np.savez(tmp_path / "mine.npz", images=images)
-    with pytest.raises(ValueError, match=r"is not what .* was trained on"):
-        dataset_of(run)
-    half = data.split(0.5, torch.Generator().manual_seed(0))[0]
-    run = train(
-        make(BetaVAE).float(), half, out=tmp_path / "half", steps=2, batch=4, device="cpu", quiet=True
+class Reader(BetaVAE):
+    """Predicts one class for bright images and another for dark ones."""
+
+    def predict(self, x: torch.Tensor) -> torch.Tensor:
+        bright = x.flatten(1).mean(1)
+        return torch.stack([bright, 1 - bright, torch.zeros_like(bright)], 1)
+
+
+def test_all_observations_are_scored_group_by_group() -> None:
+    """Bright images are called class 0. Row i is bright unless its b is 3: right are a = 0 with b < 3, and a = 1
+    with b = 3. Each has 5 rows of 60, and conditions give c by name."""
+    images = torch.full((60, *SHAPE), 230, dtype=torch.uint8)
+    images[SPACE.values(torch.arange(60))[:, 1] == 3] = 10
+    names = {"c": ["v", "w", "x", "y", "z"]}
+    data = Dataset(
+        images, name="n", space=SPACE, label="a", nuisances=("b",), unknown=("c",), value_names=names
     )
-    with pytest.raises(ValueError, match="made in Python"):
-        dataset_of(run)
+    scores = {
+        entry["metric"]: entry["value"]
+        for entry in evaluate(make(Reader).float(), data, ["group_accuracy"], samples=0)
+    }
+    assert_close(scores["group_accuracy"], 4 * 5 / 60)
+    assert_close(scores["group_accuracy.worst"], 0.0)
+    assert_close(scores["group_accuracy.worst_nuisance"], 1 / 3)
+    assert_close(scores["group_accuracy.accuracy_at.c=x"], 4 / 12)
+    assert_close(scores["group_accuracy.worst_at.c=z"], 0.0)
+
+
+def test_what_leaks_goes_by_the_names_of_the_factors() -> None:
+    data = Dataset(
+        torch.randint(0, 256, (60, *SHAPE), dtype=torch.uint8), name="n", space=SPACE, instance="c"
+    ).under(lambda space: space.only(b=[2]))
+    scores = evaluate(make(BetaVAE).float(), data, ["codes:leak"], samples=400)
+    assert [entry["metric"] for entry in scores] == [
+        "codes:leak",
+        "codes:leak.accuracy.a",
+        "codes:leak.chance.a",
+    ]
+
+
+def test_an_instance_is_no_factor_to_score_and_neither_is_one_that_does_not_vary() -> None:
+    data = Dataset(torch.zeros(60, *SHAPE, dtype=torch.uint8), name="n", space=SPACE, instance="b")
+    sample = Sample(make(BetaVAE).float(), data.under(lambda space: space.only(a=[1])), size=0, seed=0)
+    assert sample.size == 20 and sample.names == ("c",)
+    assert sample.factors.shape == (20, 1) and set(sample.instances.tolist()) == {0, 1, 2, 3}

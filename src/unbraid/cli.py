@@ -94,29 +94,40 @@ ProtocolName = Annotated[str, typer.Option(help="disentanglement_lib, infogan_cr
 Seed = Annotated[int, typer.Option(help="Of the samples and of metrics that draw.")]
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def evaluate(
+    context: typer.Context,
     run: RunFolder,
     metrics: Metrics = "reconstruction,kl",
     protocol: ProtocolName = "disentanglement_lib",
     samples: Annotated[
         int | None,
-        typer.Option(help="Observations to score on, or to train predictors on; else the protocol's."),
+        typer.Option(
+            help="Observations to score on, or to train predictors on; 0 for all; else the protocol's."
+        ),
     ] = None,
     test_samples: Annotated[
         int | None, typer.Option(help="Observations to test predictors on; else the protocol's.")
     ] = None,
     seed: Seed = 0,
+    data: Annotated[
+        str | None, typer.Option(help="Another dataset to score on; else the one trained on.")
+    ] = None,
     root: Root = None,
     device: Device = "auto",
     as_json: AsJSON = False,
 ) -> None:
-    """Score a run and keep the scores in its folder."""
+    """Score a run and keep the scores in its folder.
+
+    Options of the dataset may be given too, such as --part test: those not given are as the run was trained.
+    """
     from unbraid.commands.evaluate import evaluate_run
 
     scores = evaluate_run(
         run,
         metrics.split(","),
+        data=data,
+        words=context.args,
         protocol=protocol,
         samples=samples,
         test_samples=test_samples,

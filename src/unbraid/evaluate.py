@@ -4,7 +4,6 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +14,7 @@ from unbraid.methods.base import Method
 from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
 from unbraid.naming import choose
 from unbraid.progress import progress
-from unbraid.runs import Run
 from unbraid.samples import Arrays, Missing, Sample
-from unbraid.settings import rebuild
 
 Metric = Callable[..., Any]
 
@@ -45,7 +42,7 @@ PROTOCOLS = {
 DSPRITES = (3, 6, 40, 32, 32)  # InfoGAN-CR gives a forest's depth for each of these factors
 SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
-    *("test_codes", "test_factors", "test_labels"),
+    *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names"),
 }
 
 
@@ -72,7 +69,8 @@ def evaluate(
         metrics: Names (`mig`; `strand:mig` for one strand), or functions of one's own whose arguments are named
             like the arrays: codes, factors, labels, test_codes, test_factors, rng, sample, …
         protocol: disentanglement_lib, infogan_cr or fast: sample sizes and the metrics' own protocols.
-        samples: Observations to compute scores on, or to train their predictors on; the protocol's by default.
+        samples: Observations to compute scores on, or to train their predictors on; 0 for all there are; the
+            protocol's by default.
         test_samples: Observations to test such predictors on; the protocol's by default.
         seed: Of the samples, and of metrics that draw.
         skip_missing: Leaves out metrics that need what the method or the dataset does not have.
@@ -217,7 +215,11 @@ def _arguments(
             elif wanted in required:
                 raise Missing(f"{name} needs a test sample, and there is none: give test_samples.")
         elif wanted in SUPPLIED:
-            arguments[wanted] = getattr(sample, wanted)
+            try:
+                arguments[wanted] = getattr(sample, wanted)
+            except Missing:
+                if wanted in required:
+                    raise
     if name in rules.metrics:
         arguments["protocol"] = rules.metrics[name]
         if arguments["protocol"] == "infogan_cr":
@@ -253,28 +255,14 @@ def _entries(
         key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)
     }
     first = {"metric": name, "protocol": protocol, "value": float(fields.pop("score")), **common}
+    numbers: dict[str, float] = {}
+    for key, value in fields.items():
+        if isinstance(value, float) and key not in settings:
+            numbers[key] = value
+        elif isinstance(value, dict):
+            numbers |= {f"{key}.{entry}": number for entry, number in value.items()}
     further = [
         {"metric": f"{name}.{key}", "protocol": protocol, "value": value, **common}
-        for key, value in fields.items()
-        if isinstance(value, float) and key not in settings
+        for key, value in numbers.items()
     ]
     return [first | ({"evidence": arrays} if arrays else {}), *further]
-
-
-def dataset_of(run: Run, root: Path | str | None = None) -> Dataset:
-    """The dataset that a run was trained on, opened again."""
-    from unbraid.data.catalogue import open_dataset
-
-    origin = run.settings["data"]["origin"]
-    if origin is None:
-        raise ValueError(
-            f"{run.folder} was trained on {run.data_name}, made in Python: pass that dataset to `evaluate` there."
-        )
-    options = {key: rebuild(value) for key, value in origin["options"].items()}
-    dataset = open_dataset(origin["name"], root=root, **options)
-    if dataset.description()["fingerprint"] != run.settings["data"]["fingerprint"]:
-        raise ValueError(
-            f"{origin['name']} is not what {run.folder} was trained on: its observations or their distribution have "
-            "changed; open the right dataset in Python and pass it to `evaluate`."
-        )
-    return dataset

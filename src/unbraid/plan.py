@@ -34,7 +34,8 @@ class Plan:
     data: str
     options: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = ("reconstruction", "kl")
-    scoring: Mapping[str, Any] = field(default_factory=dict)  # samples, test_samples and seed of `evaluate`
+    # Arguments of `evaluate` such as samples, and `on`: options of the data that differ, such as {"part": "test"}.
+    scoring: Mapping[str, Any] = field(default_factory=dict)
 
     def resolved(self) -> dict[str, dict[str, Any]]:
         """Every option with its value, given or default, under what it belongs to."""

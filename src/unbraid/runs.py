@@ -229,10 +229,10 @@ class Run:
         return json.loads(path.read_text()) if path.exists() else []
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
-        """Adds scores; one of the same metric, protocol, seed and scoring takes the place of the old one."""
+        """Adds scores; one of the same metric, protocol, seed, scoring and data takes the place of the old one."""
 
         def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
-            return score["metric"], score["protocol"], score["seed"], score.get("scoring")
+            return tuple(score.get(name) for name in ("metric", "protocol", "seed", "scoring", "on"))
 
         merged = {key(score): score for score in [*self.scores(), *scores]}
         write_json(self.folder / "scores.json", list(merged.values()))

@@ -45,17 +45,19 @@ class Arrays:
 
 
 class Sample:
-    """One sample of a dataset seen through a method."""
+    """One sample of a dataset seen through a method; of size 0, all of its observations."""
 
     def __init__(
         self, method: Method, dataset: Dataset, *, size: int, seed: int, strand: str | None = None
     ) -> None:
-        self.method, self.dataset, self.size, self.seed = method, dataset, size, seed
+        self.method, self.dataset, self.seed = method, dataset, seed
         self.strand = strand or method.strands.default
         self._tables = dataset.to("cpu", observations=False)
-        if size < 1:
-            raise ValueError(f"A score needs a sample of at least one observation; got {size}.")
-        self._rows = self._tables.draw(size, Generator().manual_seed(derive(seed, "evaluation")))
+        if size < 0:
+            raise ValueError(f"A score needs a sample of at least one observation, or 0 for all; got {size}.")
+        generator = Generator().manual_seed(derive(seed, "evaluation"))
+        self._rows = self._tables.draw(size, generator) if size else self._tables.rows()
+        self.size = len(self._rows)
 
     def of_strand(self, strand: str) -> "Sample":
         """The same sample, its codes cut down to a strand."""
@@ -86,7 +88,7 @@ class Sample:
 
     @cached_property
     def factors(self) -> Int[np.ndarray, "n k"]:
-        """The factor values of each observation; factors that take one value are left out."""
+        """The factor values of each observation; factors that take one value are left out, and the instance."""
         factors = self._tables.factors(self._rows)
         if factors is None:
             raise Missing(
@@ -112,6 +114,33 @@ class Sample:
         return nuisances.numpy()
 
     @cached_property
+    def conditions(self) -> dict[str, np.ndarray]:
+        """The unknown nuisances of each observation by name, their values by name where they have names."""
+        space, factors = self._tables.space, self._tables.factors(self._rows)
+        if space is None or factors is None:
+            return {}
+        conditions = {}
+        for name in self.dataset.unknown:
+            values = factors[:, space.column(name)].numpy()
+            names = self.dataset.value_names.get(name)
+            conditions[name] = values if names is None else np.asarray(names)[values]
+        return conditions
+
+    @cached_property
+    def instances(self) -> Int[np.ndarray, " n"]:
+        """The number of the thing that each observation shows, or of its row where things have none."""
+        space, factors = self._tables.space, self._tables.factors(self._rows)
+        if space is None or factors is None or self.dataset.instance is None:
+            return self._rows.numpy()
+        return factors[:, space.column(self.dataset.instance)].numpy()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the factors."""
+        names = () if self._tables.space is None else self._tables.space.names
+        return tuple(name for name, varies in zip(names, self._varying, strict=True) if varies)
+
+    @cached_property
     def predictions(self) -> Int[np.ndarray, " n"]:
         """The class that the method predicts for each observation."""
         if not hasattr(self.method, "predict"):
@@ -121,9 +150,7 @@ class Sample:
     @property
     def kinds(self) -> tuple[str, ...]:
         """Of each factor whether its values are classes or lie on a scale: the label's are classes."""
-        names = [] if self._tables.space is None else self._tables.space.names
-        named = [name for name, varies in zip(names, self._varying, strict=True) if varies]
-        return tuple("discrete" if name == self.dataset.label else "continuous" for name in named)
+        return tuple("discrete" if name == self.dataset.label else "continuous" for name in self.names)
 
     @property
     def space(self) -> tuple[int, ...]:
@@ -153,5 +180,8 @@ class Sample:
 
     @property
     def _varying(self) -> np.ndarray:
-        sizes = () if self._tables.space is None else self._tables.space.sizes
-        return np.array([size > 1 for size in sizes], dtype=bool)
+        space = self._tables.space
+        if space is None:
+            return np.zeros(0, dtype=bool)
+        found = zip(space.names, space.occurring, strict=True)
+        return np.array([len(values) > 1 and name != self.dataset.instance for name, values in found])

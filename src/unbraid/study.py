@@ -27,7 +27,7 @@ from unbraid.runs import Run, identity, write_atomically, write_json
 from unbraid.settings import describe
 
 COLUMNS = (
-    *("method", "data", "settings", "seed", "metric", "protocol", "value", "n", "n_test", "seconds"),
+    *("method", "data", "on", "settings", "seed", "metric", "protocol", "value", "n", "n_test", "seconds"),
     *("run", "unbraid", "torch"),
 )
 SCALES = ("quick", "paper")
@@ -39,7 +39,9 @@ class Recipe(NamedTuple):
     name: str
     summary: str
     runs: tuple[Plan, ...]
-    published: Mapping[tuple[str, ...], float]  # by method and metric, or by method, dataset and metric
+    published: Mapping[
+        tuple[str, ...], float
+    ]  # by method and metric, and between them a dataset, a setting or both
 
 
 class Row(NamedTuple):
@@ -179,8 +181,9 @@ def _train_at_once(
 
 
 def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device: str, quiet: bool) -> Run:
-    from unbraid.evaluate import dataset_of, evaluate
+    from unbraid.evaluate import evaluate
     from unbraid.model import load
+    from unbraid.reopen import dataset_beside, dataset_of
 
     finished = (target / "run.json").exists() and Run(target).finished
     run = Run(target) if finished else plan.run(target, root=root, device=device, resume=True, quiet=quiet)
@@ -188,8 +191,13 @@ def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device:
     missing = [metric for metric in plan.metrics if metric not in present]
     if missing:
         method = load(target, device=device).method
-        scores = evaluate(method, dataset_of(run, root), missing, quiet=True, **plan.scoring)
-        run.add_scores([score | {"scoring": _scoring(plan)} for score in scores])
+        how, said = dict(plan.scoring), {"scoring": _scoring(plan)}
+        if "on" in how:
+            dataset, said["on"] = dataset_beside(run, root, **how.pop("on"))
+        else:
+            dataset = dataset_of(run, root)
+        scores = evaluate(method, dataset, missing, quiet=True, **how)
+        run.add_scores([score | said for score in scores])
     return run
 
 
@@ -212,6 +220,7 @@ def tidy(done: Sequence[tuple[Plan, Run]]) -> list[dict[str, Any]]:
             record = {
                 "method": plan.method,
                 "data": run.data_name,
+                "on": score.get("on", ""),
                 "settings": json.dumps(describe(settings), sort_keys=True),
                 "seed": run.seed,
                 "run": run.folder.name,
@@ -246,10 +255,21 @@ def aggregate(
             statistics.fmean(numbers),
             statistics.stdev(numbers) if len(numbers) > 1 else None,
             len(numbers),
-            known.get((method, data, metric), known.get((method, metric))),
+            _published(known, method, data, json.loads(settings), metric),
         )
         for (method, data, settings, metric, protocol), numbers in values.items()
     ]
+
+
+def _published(
+    known: Mapping[tuple[str, ...], float], method: str, data: str, settings: Mapping[str, Any], metric: str
+) -> float | None:
+    """The published value under the most that is said of it: `("sw-vae", "rooms", "divergence=jsd", "mig")`."""
+    said = [f"{name}={_written(value)}" for name, value in settings.items()]
+    keys = [(method, data, setting, metric) for setting in said]
+    keys += [(method, setting, metric) for setting in said]
+    keys += [(method, data, metric), (method, metric)]
+    return next((known[key] for key in keys if key in known), None)
 
 
 def _varying(plan: Plan, plans: Sequence[Plan]) -> dict[str, Any]:
@@ -263,8 +283,9 @@ def _varying(plan: Plan, plans: Sequence[Plan]) -> dict[str, Any]:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table for people: a line a setting, a column a score."""
-    headlines = [row for row in rows if "." not in row.metric]
+    """The table for people: a line a setting, a column a score; a metric's further numbers where published."""
+    wanted = {row.metric for row in rows if "." not in row.metric or row.published is not None}
+    headlines = [row for row in rows if row.metric in wanted]
     metrics = list(dict.fromkeys((row.metric, row.protocol) for row in headlines))
     lines: dict[tuple[str, str, str], dict[tuple[str, str], str]] = {}
     for row in headlines:

@@ -35,12 +35,28 @@ def test_group_by_group(seed: int) -> None:
     predictions, labels = rng.integers(0, 3, (2, 40))
     nuisances = rng.integers(-2, 2, (40, 2))
     result = group_accuracy(predictions, labels, nuisances)
-    keys = [(int(y), *map(int, v)) for y, v in zip(labels, nuisances, strict=True)]
     right = predictions == labels
-    slow = {key: np.mean([r for r, k in zip(right, keys, strict=True) if k == key]) for key in set(keys)}
-    assert_close(result.worst, float(min(slow.values())))
+
+    def worst(columns: int) -> float:
+        keys = [(int(y), *map(int, v[:columns])) for y, v in zip(labels, nuisances, strict=True)]
+        return min(np.mean([r for r, k in zip(right, keys, strict=True) if k == key]) for key in set(keys))
+
+    assert_close(result.worst, float(worst(1)))
+    assert_close(result.worst_fine, float(worst(2)))
     assert_close(float(result.per_group @ result.sizes / 40), result.score)
-    assert result.worst <= result.worst_nuisance <= result.score
+    assert_close(float(result.per_fine_group @ result.fine_sizes / 40), result.score)
+    assert result.worst_fine <= result.worst <= result.worst_nuisance <= result.score
+
+
+def test_conditions_by_hand() -> None:
+    """At 65 the groups (0,0) 1/2 and (1,0) 1/1; at -65 (0,0) 0/1, (0,1) 1/1."""
+    labels, nuisance = np.array([0, 0, 1, 0, 0]), np.array([0, 0, 0, 0, 1])
+    predictions, angle = np.array([0, 1, 1, 1, 0]), np.array(["+65", "+65", "+65", "-65", "-65"])
+    result = group_accuracy(predictions, labels, nuisance, conditions={"angle": angle})
+    assert result.accuracy_at == {"angle=+65": 2 / 3, "angle=-65": 0.5}
+    assert result.worst_at == {"angle=+65": 0.5, "angle=-65": 0.0}
+    with pytest.raises(ValueError, match="condition 'angle' must have one value a sample"):
+        group_accuracy(predictions, labels, nuisance, conditions={"angle": angle[:2]})
 
 
 def test_constant_nuisance_is_one_group_a_class() -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from unbraid.data.dataset import Dataset
-from unbraid.evaluate import dataset_of, evaluate
+from unbraid.evaluate import evaluate
 from unbraid.model import Model, load
 from unbraid.optimisers import Adam
 from unbraid.plan import Plan
+from unbraid.reopen import dataset_of
 from unbraid.runs import Run
 
 PLAN = Plan(

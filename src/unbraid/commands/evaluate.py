@@ -6,23 +6,67 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.evaluate import available_metrics, dataset_of, evaluate, score
+from unbraid.data.catalogue import constructor
+from unbraid.evaluate import available_metrics, evaluate, score
 from unbraid.model import load
+from unbraid.naming import choose
+from unbraid.options import options_of
+from unbraid.reopen import dataset_beside, dataset_of
 from unbraid.runs import Run
 from unbraid.samples import Arrays
 
 
 def evaluate_run(
-    folder: Path, metrics: Sequence[str], *, root: Path | None, device: str, **how: Any
+    folder: Path,
+    metrics: Sequence[str],
+    *,
+    data: str | None = None,
+    words: Sequence[str] = (),
+    root: Path | None,
+    device: str,
+    **how: Any,
 ) -> list[dict[str, Any]]:
-    """Scores a run folder and keeps the scores in it."""
-    run = Run(folder)
-    dataset = dataset_of(run, root)
+    """Scores a run folder and keeps the scores in it.
+
+    `data` is another dataset than the one trained on, and `words` are options of the dataset as the command line
+    has them.
+    """
+    run, said = Run(folder), {}
+    if data is None and not words:
+        dataset = dataset_of(run, root)
+    else:
+        origin = run.settings["data"]["origin"]
+        name = data or ("" if origin is None else origin["name"])
+        options = dataset_options(name, words) if name else {}
+        dataset, said["on"] = dataset_beside(run, root, data=data, **options)
     method = load(folder, device=device).method
     chosen, everything = _chosen(metrics)
-    scores = evaluate(method, dataset, chosen, skip_missing=everything, **how)
+    scores = [entry | said for entry in evaluate(method, dataset, chosen, skip_missing=everything, **how)]
     run.add_scores(scores)
     return scores
+
+
+def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
+    """The options of a dataset from words of the command line: `--part test`, `--size=32`, `--no-antialias`."""
+    allowed, found, rest = options_of(constructor(data), leave_out=("root", "path")), {}, list(words)
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if not word.startswith("--"):
+            raise ValueError(f"{word!r} is no option: options of the dataset are written --name value.")
+        name = word[2:].replace("-", "_")
+        if name.startswith("no_") and name not in allowed and name[3:] in allowed:
+            found[name[3:]] = False
+            continue
+        option = choose(f"option of evaluate or of {data}", name, allowed)
+        if option.kind is bool and not equals:
+            found[name] = True
+            continue
+        if not equals:
+            if not rest:
+                raise ValueError(f"{word} needs a value.")
+            value = rest.pop(0)
+        found[name] = option.parse(value)
+    return found
 
 
 def score_files(

@@ -13,6 +13,7 @@ from unbraid.metrics.info_mec import InfoMEC, info_mec
 from unbraid.metrics.information import discretize, entropy, mutual_information, neighbour_information
 from unbraid.metrics.irs import IRS, irs
 from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
+from unbraid.metrics.leak import Leak, leak
 from unbraid.metrics.mcc import MCC, mcc
 from unbraid.metrics.mig import MIG, mig
 from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model_centrality
@@ -41,6 +42,7 @@ __all__ = [
     "GroupAccuracy",
     "InfoMEC",
     "KLPerCode",
+    "Leak",
     "ModelCentrality",
     "Modularity",
     "Probe",
@@ -60,6 +62,7 @@ __all__ = [
     "info_mec",
     "irs",
     "kl_per_code",
+    "leak",
     "mcc",
     "mig",
     "model_centrality",

@@ -2,6 +2,7 @@
 Shifts, arXiv:1911.08731; reported by Reconstruction for Disentanglement, Contrast for Invariance, 2022,
 Sec. 4.1."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,22 +13,36 @@ from unbraid.metrics.arrays import as_factors, as_labels
 
 class GroupAccuracy(NamedTuple):
     score: float  # the average over samples
-    worst: float  # over class x nuisance
-    worst_nuisance: float  # over values of the nuisance, all classes together
-    groups: Int[np.ndarray, "g columns"]  # class, then nuisances, of each group that occurs
+    worst: float  # over class x first nuisance
+    worst_fine: float  # over class x all nuisances
+    worst_nuisance: float  # over values of the first nuisance, all classes together
+    accuracy_at: dict[str, float]  # the average at each value of each condition: "angle=+65"
+    worst_at: dict[str, float]  # the worst there, over class x first nuisance
+    groups: Int[np.ndarray, "g 2"]  # class and first nuisance of each group that occurs
     per_group: Float[np.ndarray, " g"]
     sizes: Int[np.ndarray, " g"]
-    nuisances: Int[np.ndarray, "v nuisance"]
+    fine_groups: Int[np.ndarray, "h columns"]  # class, then all nuisances
+    per_fine_group: Float[np.ndarray, " h"]
+    fine_sizes: Int[np.ndarray, " h"]
+    nuisances: Int[np.ndarray, " v"]  # values of the first
     per_nuisance: Float[np.ndarray, " v"]
     n: int
 
 
-def group_accuracy(predictions: np.ndarray, labels: np.ndarray, nuisances: np.ndarray) -> GroupAccuracy:
+def group_accuracy(
+    predictions: np.ndarray,
+    labels: np.ndarray,
+    nuisances: np.ndarray,
+    *,
+    conditions: Mapping[str, np.ndarray] | None = None,
+) -> GroupAccuracy:
     """Accuracy on average and on the worst group of samples.
 
-    The 2022 paper does not define its groups; both readings are given. With several nuisances, as
-    columns, a group is one combination of their values. Groups without samples are not groups: see
-    `sizes` before believing `worst`, since the least of many small groups is low by chance.
+    The 2022 paper does not define its groups. Here they are class x the first nuisance, the one whose values
+    the test changes; the finer groups of class x all nuisances, as columns, and the values of the first nuisance
+    alone are given beside them. `conditions` are further columns by name, such as an angle that no method is told
+    of: average and worst are given at each of their values. Groups without samples are not groups: see `sizes`
+    before believing a worst, since the least of many small groups is low by chance.
     """
     labels = as_labels(labels)
     predictions = as_labels(predictions, samples=len(labels), name="predictions")
@@ -39,16 +54,35 @@ def group_accuracy(predictions: np.ndarray, labels: np.ndarray, nuisances: np.nd
         varying=False,
     )
     right = predictions == labels
-    groups, per_group, sizes = _by_group(right, np.column_stack([labels, nuisances]))
-    values, per_nuisance, _ = _by_group(right, nuisances)
+    coarse = np.column_stack([labels, nuisances[:, 0]])
+    groups, per_group, sizes = _by_group(right, coarse)
+    fine_groups, per_fine_group, fine_sizes = _by_group(right, np.column_stack([labels, nuisances]))
+    values, per_nuisance, _ = _by_group(right, nuisances[:, :1])
+    accuracy_at, worst_at = {}, {}
+    for name, column in (conditions or {}).items():
+        column = np.asarray(column)
+        if column.shape != labels.shape:
+            raise ValueError(
+                f"the condition {name!r} must have one value a sample; got shape {column.shape} for {len(labels)}."
+            )
+        for value in np.unique(column):
+            here = column == value
+            accuracy_at[f"{name}={value}"] = float(right[here].mean())
+            worst_at[f"{name}={value}"] = float(_by_group(right[here], coarse[here])[1].min())
     return GroupAccuracy(
         score=float(right.mean()),
         worst=float(per_group.min()),
+        worst_fine=float(per_fine_group.min()),
         worst_nuisance=float(per_nuisance.min()),
+        accuracy_at=accuracy_at,
+        worst_at=worst_at,
         groups=groups,
         per_group=per_group,
         sizes=sizes,
-        nuisances=values,
+        fine_groups=fine_groups,
+        per_fine_group=per_fine_group,
+        fine_sizes=fine_sizes,
+        nuisances=values[:, 0],
         per_nuisance=per_nuisance,
         n=len(labels),
     )

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unbraid.evaluate import dataset_of
 from unbraid.model import load, method_class
 from unbraid.progress import duration
+from unbraid.reopen import dataset_of
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl_chart
 from unbraid.report.command import command_of
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals

@@ -20,6 +20,7 @@ class ScoreRow(NamedTuple):
     n_test: int
     seed: int
     further: bool  # a metric's other numbers, under its score
+    on: str = ""  # the data, where that is not what was trained on
 
 
 class CodeRow(NamedTuple):
@@ -42,15 +43,15 @@ class Knowledge(NamedTuple):
 
 
 def score_rows(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ScoreRow]:
-    """The scores of several runs, one row for each metric, protocol, sample size and seed."""
-    keys = ("metric", "protocol", "n", "n_test", "seed")
+    """The scores of several runs, one row for each metric, protocol, sample size, seed and data."""
+    keys = ("metric", "protocol", "n", "n_test", "seed", "on")
     table: dict[tuple[Any, ...], dict[str, float]] = {}
     for run, entries in scores.items():
         for entry in entries:
-            key = tuple(entry.get(name, 0) for name in keys)
+            key = tuple(entry.get(name, "" if name == "on" else 0) for name in keys)
             table.setdefault(key, {})[run] = entry["value"]
     rows = []
-    for (metric, protocol, n, n_test, seed), values in table.items():
+    for (metric, protocol, n, n_test, seed, on), values in table.items():
         further = "." in metric
         rows.append(
             ScoreRow(
@@ -62,6 +63,7 @@ def score_rows(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ScoreR
                 n_test=n_test,
                 seed=seed,
                 further=further,
+                on=on,
             )
         )
     return rows
@@ -81,11 +83,17 @@ def meaning(metric: str) -> str:
 
 def knowledge(run: Run) -> Knowledge | None:
     """The codes of a run, busiest first; None for a run that was not scored by `kl`."""
-    evidence = {score["metric"]: score.get("evidence", {}) for score in run.scores()}
+    scores = sorted(
+        run.scores(), key=lambda score: "on" not in score
+    )  # of what was trained on, where there are both
+    evidence = {score["metric"]: score.get("evidence", {}) for score in scores}
     amounts = evidence.get("kl", {}).get("per_code")
     if not amounts:
         return None
-    sizes = {name: size for name, size in run.settings["data"]["factors"].items() if size > 1}
+    data = run.settings["data"]
+    sizes = {
+        name: size for name, size in data["factors"].items() if size > 1 and name != data.get("instance")
+    }
     information = evidence.get("mig", {}).get("information")
     if information is None or [len(information), len(information[0])] != [len(amounts), len(sizes)]:
         sizes, information = {}, [[]] * len(amounts)
