@@ -2,18 +2,26 @@
 
 import inspect
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import torch
+from torch import Tensor
 
 from unbraid import methods
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
+from unbraid.methods.predictor import Predictor
 from unbraid.nn import Critic, MLPDecoder, MLPEncoder
 from unbraid.types import Batch, Observations, PairBatch, Terms
 
 M = TypeVar("M", bound=Method)
 
 SHAPE, CODES, N = (1, 3, 3), 4, 100
+CLASSES, NUISANCES = 3, (2, 3)
+SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their strands
+    "cnn": {"features": 4},
+    "recon-contrast": {"predictive": 2, "known": 1, "unknown": 1},
+}
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 
 
@@ -26,23 +34,39 @@ def batch_for(cls: type[Method], size: int = 8, *, seed: int = 1) -> Any:
     """A batch of the type that the method learns from."""
     x = images(size, seed=seed)
     if cls.batch is Batch:
-        return Batch(x)
+        return Batch(x, *roles(size, seed=seed))
     if cls.batch is PairBatch:
         k = torch.ones(size, dtype=torch.long)
-        return PairBatch(x, images(size, seed=seed + 1000), k)
+        return PairBatch(x, images(size, seed=seed + 1000), k, *roles(size, seed=seed))
     raise ValueError(f"There is no tiny {cls.batch.__name__} yet: add it here.")
+
+
+def roles(size: int = 8, *, seed: int = 1) -> tuple[Tensor, Tensor]:
+    """A label and two nuisances for each observation; an unsupervised loss never reads them."""
+    generator = torch.Generator().manual_seed(seed)
+    values = [torch.randint(most, (size,), generator=generator) for most in (CLASSES, *NUISANCES)]
+    return values[0], torch.stack(values[1:], 1)
+
+
+def networks(architecture: str, shape: tuple[int, ...], codes: int) -> tuple[MLPEncoder, MLPDecoder]:
+    """An encoder and a decoder of a few weights, whatever the architecture."""
+    return MLPEncoder(shape, codes, hidden=(16,)), MLPDecoder(codes, shape, hidden=(16,))
 
 
 def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
     """A method with networks of a few weights, always the same ones for a seed."""
     torch.manual_seed(seed)
-    parts = {
-        "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
-        "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),
-        "critic": Critic(CODES, width=16, layers=2),
-    }
-    wanted = {name: part for name, part in parts.items() if name in inspect.signature(cls).parameters}
-    method = assemble(cls, SHAPE, n=N, **wanted, **settings)
+    settings = SMALL.get(cls.name(), {}) | settings
+    if not issubclass(cls, Predictor):  # whose own `parts` know which sizes fit
+        parts = {
+            "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
+            "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),
+            "critic": Critic(CODES, width=16, layers=2),
+        }
+        settings |= {name: part for name, part in parts.items() if name in inspect.signature(cls).parameters}
+    with patch("unbraid.methods.base.networks", networks):
+        sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES, "codes": CODES}
+        method = assemble(cls, SHAPE, **sizes, **settings)
     with torch.no_grad():  # posteriors that are not all nearly alike
         for parameter in method.parameters():
             parameter.mul_(3)

@@ -17,6 +17,7 @@ Rows = Float[Tensor, "b f"]  # tables and vectors
 Observations = Float[Tensor, "b *shape"]  # Images or Rows
 Codes = Float[Tensor, "b d"]
 Scalar = Float[Tensor, ""]
+Logits = Float[Tensor, "b classes"]
 Labels = Int[Tensor, " b"]
 Nuisances = Int[Tensor, "b m"]  # one column for each known nuisance
 Factors = Int[Tensor, "b k"]

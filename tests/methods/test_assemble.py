@@ -1,5 +1,8 @@
 """Methods from names and numbers, src/unbraid/methods/assemble.py."""
 
+import inspect
+from typing import Any
+
 import pytest
 import torch
 
@@ -13,10 +16,13 @@ from unbraid.objectives import Normal
 
 @pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
 def test_every_method_is_made_for_images_and_rows(cls: type[Method]) -> None:
-    method = assemble(cls, (3, 28, 28), n=100, codes=5)
-    assert method.encode(torch.rand(2, 3, 28, 28)).shape == (2, 5)
-    rows = assemble(cls, (6,), n=100, codes=5, architecture="mlp", likelihood=Normal())
-    assert rows.encode(torch.rand(2, 6)).shape == (2, 5)
+    sizes: dict[str, Any] = {"n": 100, "classes": 3, "nuisances": (2, 3), "codes": 5}
+    method = assemble(cls, (3, 28, 28), **sizes)
+    codes = method.strands.size if cls.sizes_strands else 5
+    assert method.encode(torch.rand(2, 3, 28, 28)).shape == (2, codes)
+    family = {"likelihood": Normal()} if "likelihood" in inspect.signature(cls).parameters else {}
+    rows = assemble(cls, (6,), architecture="mlp", **sizes, **family)
+    assert rows.encode(torch.rand(2, 6)).shape == (2, codes)
 
 
 def test_parameters_are_filled_by_name() -> None:

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import CODES, batch_for, images, loss, make
-from unbraid.methods.sw_vae import SWVAE, exchange
+from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.vae import VAE
 from unbraid.schedules import Linear
 from unbraid.types import Batch, PairBatch
@@ -29,11 +29,6 @@ def test_without_the_swap_it_is_the_vae_on_both_images() -> None:
 def test_with_k_equal_to_the_number_of_codes_nothing_is_swapped() -> None:
     batch = batch_for(SWVAE)._replace(k=torch.full((8,), CODES))
     assert_close(loss(make(SWVAE), batch).parts["swap"].item(), 0.0)
-
-
-def test_swapping_twice_gives_back_the_original() -> None:
-    a, b, mask = torch.randn(5, 3), torch.randn(5, 3), torch.rand(5, 3) < 0.5
-    assert_close(exchange(*exchange(a, b, mask), mask), (a, b))
 
 
 def test_the_warm_up_by_amount_follows_the_step() -> None:

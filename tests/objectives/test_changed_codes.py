@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.objectives.changed_codes import alike, change, jensen_shannon
+from unbraid.objectives.changed_codes import alike, change, exchange, jensen_shannon
 from unbraid.types import Gaussian
 
 
@@ -74,3 +74,8 @@ def test_the_warm_up_by_amount_at_its_ends_and_between() -> None:
     assert start.tolist() == [[False, False, True, False], [False, True, False, False]]  # the least changed
     assert middle.sum(1).tolist() == [2, 2]
     assert end.tolist() == alike(DELTA, k).tolist()
+
+
+def test_swapping_twice_gives_back_the_original() -> None:
+    a, b, mask = torch.randn(5, 3), torch.randn(5, 3), torch.rand(5, 3) < 0.5
+    assert_close(exchange(*exchange(a, b, mask), mask), (a, b))

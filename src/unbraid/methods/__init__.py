@@ -5,13 +5,16 @@ from unbraid.methods.ada_ml_vae import AdaMLVAE
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import BetaVAE
+from unbraid.methods.cnn import CNN
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.vae import VAE
 
 __all__ = [
+    "CNN",
     "DIPVAEI",
     "DIPVAEII",
     "SWVAE",
@@ -22,4 +25,5 @@ __all__ = [
     "BetaTCVAE",
     "BetaVAE",
     "FactorVAE",
+    "ReconContrast",
 ]

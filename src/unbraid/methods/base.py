@@ -1,6 +1,7 @@
 """What a method is: a loss on one type of batch, an encoder, strands, and the players of its game."""
 
 import abc
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_origin
@@ -58,6 +59,8 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     )
     not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
     not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
+    same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
+    conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
     step: Tensor
 
     def __init_subclass__(cls) -> None:
@@ -87,6 +90,11 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
         if "critic" in wanted:
             parts["critic"] = Critic(getattr(settings.get("encoder"), "codes", facts.codes))
         return parts
+
+    @classmethod
+    def setting(cls, settings: Mapping[str, Any], name: str) -> Any:
+        """One of the constructor's settings: what was given, else its default."""
+        return settings.get(name, inspect.signature(cls).parameters[name].default)
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,11 +6,19 @@ import torch
 from torch import nn
 
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.objectives import Bernoulli, Likelihood, alike, change, kl_to_standard_normal
+from unbraid.objectives import (
+    Bernoulli,
+    Likelihood,
+    alike,
+    change,
+    exchange,
+    kl_to_standard_normal,
+    squared_error,
+)
 from unbraid.objectives.changed_codes import Divergence
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
-from unbraid.types import Codes, Observations, PairBatch, Scalar, Terms
+from unbraid.types import PairBatch, Terms
 
 
 class SWVAE(Autoencoder[PairBatch]):
@@ -64,13 +72,3 @@ class SWVAE(Autoencoder[PairBatch]):
         kl = 0.5 * (kl_to_standard_normal(q_l) + kl_to_standard_normal(q_m))
         d = squared_error(self.likelihood.mean(hat), self.likelihood.mean(reconstructed))
         return Terms(nll + self.beta * kl + self.swap * d, {"nll": nll, "kl": kl, "swap": d})
-
-
-def exchange(z_l: Codes, z_m: Codes, swapped: torch.Tensor) -> tuple[Codes, Codes]:
-    """Both codes with the marked dimensions exchanged between them, row by row (Eq. 5)."""
-    return torch.where(swapped, z_m, z_l), torch.where(swapped, z_l, z_m)
-
-
-def squared_error(x: Observations, y: Observations) -> Scalar:
-    """Summed over pixels, averaged over the batch."""
-    return (x - y).square().flatten(1).sum(1).mean()

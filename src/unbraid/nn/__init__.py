@@ -2,17 +2,22 @@
 
 from unbraid.nn.architectures import ARCHITECTURES, networks
 from unbraid.nn.base import Decoder, Encoder, Network
+from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
+from unbraid.nn.features import Features
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 
 __all__ = [
     "ARCHITECTURES",
+    "Classifier",
+    "Classifiers",
     "ConvDecoder",
     "ConvEncoder",
     "Critic",
     "Decoder",
     "Encoder",
+    "Features",
     "MLPDecoder",
     "MLPEncoder",
     "Network",

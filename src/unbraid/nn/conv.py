@@ -51,12 +51,12 @@ class ConvEncoder(Encoder):
         super().__init__()
         layers = layers_of(variant)
         self.shape, self.codes = shape, codes
-        self.border, maps = _fit(shape)
+        border, maps = _fit(shape)
         modules: list[nn.Module] = []
         before = shape[0]
         for channels, kernel in zip(layers.channels, layers.kernels, strict=True):
-            modules += [Halving(before, channels, kernel), nn.ReLU()]
-            before = channels
+            modules += [Halving(before, channels, kernel, border), nn.ReLU()]
+            before, border = channels, 0
         modules.append(nn.Flatten())
         before *= maps**2
         for width in layers.hidden:
@@ -68,7 +68,6 @@ class ConvEncoder(Encoder):
     def forward(self, x: Images) -> Gaussian:
         if x.shape[1:] != self.shape:
             raise ValueError(f"The encoder was made for images {self.shape}; got {tuple(x.shape[1:])}.")
-        x = F.pad(x, (self.border,) * 4) if self.border else x
         return Gaussian(*self.heads(self.trunk(x)).chunk(2, 1))
 
 

@@ -18,16 +18,20 @@ TAPS = {4: ((1, -1), (0, 0), (1, 0), (0, 1)), 2: ((0, 0), (1, 0))}
 
 
 class Halving(nn.Conv2d):
-    """A convolution with a kernel of 4 (or 2) and stride 2: out comes half the side."""
+    """A convolution with a kernel of 4 (or 2) and stride 2: out comes half the side.
 
-    def __init__(self, before: int, after: int, kernel: int = 4) -> None:
-        super().__init__(before, after, kernel, 2, padding=(kernel - 2) // 2)
+    A `border` of zeros is put around the input first.
+    """
+
+    def __init__(self, before: int, after: int, kernel: int = 4, border: int = 0) -> None:
+        super().__init__(before, after, kernel, 2, padding=(kernel - 2) // 2 + border)
+        self.border = border
 
     def forward(self, x: Maps) -> Maps:
         if not _compiled_for_cuda(x):
             return super().forward(x)
         assert self.bias is not None
-        return halve(x, self.weight, self.bias)
+        return halve(F.pad(x, (self.border,) * 4) if self.border else x, self.weight, self.bias)
 
 
 class Doubling(nn.ConvTranspose2d):

@@ -1,6 +1,8 @@
 """Objectives: pure functions, each a sum over pixels or codes and a mean over the batch, in nats per image."""
 
-from unbraid.objectives.changed_codes import alike, change, jensen_shannon
+from unbraid.objectives.changed_codes import alike, change, exchange, jensen_shannon
+from unbraid.objectives.class_average import class_average
+from unbraid.objectives.contrast import contrast, supervised_contrast
 from unbraid.objectives.covariance import (
     aggregate_covariance,
     covariance,
@@ -9,7 +11,14 @@ from unbraid.objectives.covariance import (
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.kl import kl, kl_per_code, kl_to_standard_normal
-from unbraid.objectives.likelihoods import Bernoulli, Likelihood, Normal, bernoulli_nll, gaussian_nll
+from unbraid.objectives.likelihoods import (
+    Bernoulli,
+    Likelihood,
+    Normal,
+    bernoulli_nll,
+    gaussian_nll,
+    squared_error,
+)
 from unbraid.objectives.shared_codes import shared_codes
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
 
@@ -22,10 +31,13 @@ __all__ = [
     "alike",
     "bernoulli_nll",
     "change",
+    "class_average",
+    "contrast",
     "covariance",
     "critic_cross_entropy",
     "decompose",
     "diagonal_penalty",
+    "exchange",
     "gaussian_nll",
     "jensen_shannon",
     "kl",
@@ -34,5 +46,7 @@ __all__ = [
     "log_density_ratio",
     "off_diagonal_penalty",
     "shared_codes",
+    "squared_error",
+    "supervised_contrast",
     "total_correlation",
 ]

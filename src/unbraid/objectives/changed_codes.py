@@ -53,3 +53,8 @@ def alike(
             return rank < most[:, None]
         amount = (1 + progress * (most - 1)).floor().clamp(min=0)
         return rank < torch.minimum(amount, most)[:, None]
+
+
+def exchange(z_l: Codes, z_m: Codes, swapped: Bool[Tensor, "b d"]) -> tuple[Codes, Codes]:
+    """Both codes with the marked dimensions exchanged between them, row by row (Eq. 5)."""
+    return torch.where(swapped, z_m, z_l), torch.where(swapped, z_l, z_m)

@@ -28,6 +28,11 @@ def gaussian_nll(mean: Observations, x: Observations, *, sigma: float = 1.0) -> 
     return squares / (2 * sigma**2) + x[0].numel() * (math.log(sigma) + 0.5 * math.log(2 * math.pi))
 
 
+def squared_error(x: Observations, y: Observations) -> Scalar:
+    """The distance D of papers that compare two decoded images: no likelihood, and so not in nats."""
+    return (x - y).square().flatten(1).sum(1).mean()
+
+
 class Likelihood(Plain):
     """A family p(x|z), whose parameters are what a decoder puts out."""
 

@@ -1,0 +1,201 @@
+"""Slopes, limits, games and a slow rewriting of recon-contrast, src/unbraid/methods/recon_contrast.py."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.tiny import batch_for, images, loss, make
+from unbraid.methods.assemble import assemble
+from unbraid.methods.recon_contrast import ReconContrast, strands_of
+from unbraid.methods.vae import VAE
+from unbraid.schedules import Linear
+from unbraid.types import Batch, Gaussian, PairBatch
+
+
+def pairs(**fields: Any) -> PairBatch:
+    return batch_for(ReconContrast)._replace(**fields)
+
+
+def test_strands() -> None:
+    strands = strands_of(2, 1, 3)
+    expected = {"predictive": (0, 1), "known": (2,), "unknown": (3, 4, 5), "nuisance": (2, 3, 4, 5)}
+    assert dict(strands) == expected and strands.default == "predictive"
+    assert set(strands_of(2, 0, 1)) == {"predictive", "unknown", "nuisance"}
+    with pytest.raises(ValueError, match=r"at least 1 predictive dimension.*got predictive=0"):
+        strands_of(0, 1, 1)
+
+
+def test_sizes_decide_the_networks() -> None:
+    method = assemble(ReconContrast, (3, 28, 28), n=1, classes=10, predictive=4, known=2, unknown=3)
+    assert method.encoder.codes == method.decoder.codes == 9 and method.classifier.codes == 4
+
+
+@pytest.mark.parametrize(
+    ("weight", "part"),
+    [("swap", "swap"), ("contrast", "contrast"), ("average", "average"), ("beta", "kl")],
+)
+def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
+    low, high = (loss(make(ReconContrast, **{weight: value}), pairs()) for value in (1.0, 2.0))
+    assert_close(high.total - low.total, low.parts[part])
+
+
+def test_without_its_weights_it_is_the_vae_on_both_images() -> None:
+    batch = pairs()
+    bare = make(ReconContrast, swap=0.0, contrast=0.0, average=0.0)
+    vae = make(VAE)
+    torch.manual_seed(2)
+    mean, logvar = vae.posterior(torch.cat([batch.x1, batch.x2]))
+    z = torch.cat([Gaussian(*q).sample() for q in zip(mean.chunk(2), logvar.chunk(2), strict=True)])
+    kl = 0.5 * (mean**2 + logvar.exp() - 1 - logvar).sum(1).mean()
+    nll = vae.likelihood.nll(vae.decoder(z), torch.cat([batch.x1, batch.x2]))
+    assert_close(loss(bare, batch).total, nll + kl)
+    alone = Batch(batch.x1)
+    assert_close(bare.posterior(alone.x), vae.posterior(alone.x))
+
+
+def test_schemes() -> None:
+    """Table 5: joint adds the cross-entropy to the rest, and the last leaves the contrast out."""
+    separate, joint, ce = (
+        loss(make(ReconContrast, scheme=scheme, contrast=2.0, prediction=3.0), pairs())
+        for scheme in ("separate", "joint", "cross-entropy")
+    )
+    assert "cross_entropy" not in separate.parts and "contrast" not in ce.parts
+    assert_close(joint.total - separate.total, 3.0 * joint.parts["cross_entropy"])
+    assert_close(joint.total - ce.total, 2.0 * joint.parts["contrast"])
+
+
+def test_players_of_the_schemes() -> None:
+    model, classifier = make(ReconContrast).players()
+    assert (model.name, classifier.name) == ("model", "classifier")
+    for scheme in ("joint", "cross-entropy"):
+        (player,) = make(ReconContrast, scheme=scheme).players()
+        assert player.name == "model"
+
+
+def test_the_classifiers_gradient_never_reaches_the_encoder() -> None:
+    method = make(ReconContrast)
+    rest = [*method.encoder.parameters(), *method.decoder.parameters()]
+    gradients = torch.autograd.grad(method.classifier_loss(pairs()).total, rest, allow_unused=True)
+    assert all(gradient is None for gradient in gradients)
+    gradients = torch.autograd.grad(
+        method.loss(pairs()).total, [*method.classifier.parameters()], allow_unused=True
+    )
+    assert all(gradient is None for gradient in gradients)
+
+
+def test_the_joint_scheme_lets_it_reach_the_encoder() -> None:
+    method = make(ReconContrast, scheme="joint")
+    ce = method.loss(pairs()).parts["cross_entropy"]
+    assert all(gradient.any() for gradient in torch.autograd.grad(ce, [*method.encoder.parameters()]))
+
+
+def test_what_is_swapped_by_hand() -> None:
+    """Predictive 1, known 3, unknown 1; all variances 1, so the divergence is half the squared distance."""
+    method = make(ReconContrast, predictive=1, known=3, unknown=1)
+    zero = torch.zeros(3, 5, dtype=torch.float64)
+    moved = zero.clone()
+    moved[:] = torch.tensor([9.0, 1.0, 3.0, 2.0, 9.0])
+    swapped = method.swapped(Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1, 2, 3]))
+    assert swapped.tolist() == [
+        [True, True, False, True, False],  # all known codes but the one that changed most
+        [True, True, False, False, False],
+        [True, False, False, False, False],  # k is the number of known codes: none of them
+    ]
+
+
+def test_with_k_of_all_known_codes_and_equal_images_nothing_changes() -> None:
+    """Then only zp is exchanged, between two draws of the same posterior."""
+    method = make(ReconContrast)
+    x = images()
+    with torch.no_grad():
+        method.encoder.heads.bias[4:] = -60.0  # type: ignore[index, union-attr]
+        method.encoder.heads.weight[4:] = 0.0  # type: ignore[index, union-attr]
+    assert_close(loss(method, pairs(x1=x, x2=x)).parts["swap"].item(), 0.0, atol=1e-12, rtol=0.0)
+
+
+def test_the_warm_up_by_amount_at_its_ends() -> None:
+    method = make(ReconContrast, predictive=1, known=3, unknown=0, amount=Linear(0.0, 1.0, 10))
+    zero = torch.zeros(1, 4, dtype=torch.float64)
+    moved = zero + torch.tensor([0.0, 1.0, 3.0, 2.0])
+    asked = Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1])
+    assert method.swapped(*asked).tolist() == [[True, True, False, False]]  # the least changed one
+    method.step += 10
+    assert method.swapped(*asked).tolist() == [[True, True, False, True]]  # all but k
+
+
+def test_slow_rewriting() -> None:
+    weights = {"swap": 2.0, "contrast": 3.0, "average": 5.0, "beta": 7.0, "temperature": 0.5}
+    method = make(ReconContrast, predictive=2, known=2, unknown=1, **weights)
+    batch = pairs(k=torch.tensor([1, 2] * 4))
+    torch.manual_seed(2)
+    draws = [torch.randn(8, 5, dtype=torch.float64) for _ in range(4)]
+    noise, noise_p = torch.cat(draws[:2]), torch.cat(draws[2:])  # of z, then of the averaged code
+    labels, x = batch.labels.tolist() * 2, torch.cat([batch.x1, batch.x2])  # type: ignore[union-attr]
+    with torch.no_grad():
+        mu, logvar = method.posterior(x)
+    var, n = logvar.exp(), 16
+    z = mu + var.sqrt() * noise
+    direction = [row / row.norm() for row in mu[:, :2]]
+    decoded = lambda code: method.decoder(code[None])[0]  # noqa: E731
+    total = 0.0
+    for i in range(n):
+        pair, k = (i + 8) % n, int(batch.k[i % 8])
+        first, second = sorted((i, pair))
+        delta = {
+            j: (var[first, j] + (mu[first, j] - mu[second, j]) ** 2) / (2 * var[second, j])
+            + 0.5 * (logvar[second, j] - logvar[first, j])
+            - 0.5
+            for j in (2, 3)
+        }
+        stay = sorted(delta, key=lambda j: float(delta[j]), reverse=True)[:k]
+        hat = z[i].clone()
+        for j in (0, 1, *(j for j in (2, 3) if j not in stay)):
+            hat[j] = z[pair, j]
+        same = [j for j in range(n) if labels[j] == labels[i]]
+        bar = z[i].clone()
+        for j in (0, 1):
+            mean, variance = (sum(values[c, j] for c in same) / len(same) for values in (mu, var))
+            bar[j] = mean + variance.sqrt() * noise_p[i, j]
+        logits = decoded(z[i])
+        total += F.binary_cross_entropy_with_logits(logits, x[i], reduction="sum").item()
+        total += 7.0 * 0.5 * (mu[i] ** 2 + var[i] - logvar[i] - 1).sum().item()
+        total += 2.0 * (decoded(hat).sigmoid() - logits.sigmoid()).square().sum().item()
+        total += 5.0 * (decoded(bar).sigmoid() - logits.sigmoid()).square().sum().item()
+        below = sum(math.exp(float(direction[i] @ direction[a]) / 0.5) for a in range(n) if a != i)
+        for p in same:
+            if p != i:
+                total -= 3.0 * (float(direction[i] @ direction[p]) / 0.5 - math.log(below)) / (len(same) - 1)
+    assert_close(loss(method, batch).total.item(), total / n)
+
+
+def test_a_temperature_of_zero_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="temperature divides the similarities, so it must be above 0; got 0"
+    ):
+        make(ReconContrast, temperature=0.0)
+
+
+def test_it_learns_a_class_apart_from_a_nuisance() -> None:
+    """The class is one of three bright pixels, the nuisance a grey of the rest; codes of a class come together."""
+    torch.manual_seed(0)
+    labels = torch.randint(3, (64,))
+    shown = torch.zeros(64, 9).scatter(1, labels[:, None], 1.0)
+    x1, x2 = (torch.where(shown > 0, 1.0, 0.7 * torch.rand(64, 1)).view(-1, 1, 3, 3) for _ in range(2))
+    batch = PairBatch(x1, x2, torch.ones(64, dtype=torch.long), labels)
+    method = make(ReconContrast, contrast=10.0).float()
+    optimisers = [torch.optim.Adam(player.parameters, lr=1e-2) for player in method.players()]
+    for _ in range(300):
+        for player, optimiser in zip(method.players(), optimisers, strict=True):
+            optimiser.zero_grad()
+            player.loss(batch).total.backward()
+            optimiser.step()
+    assert method.validation(batch).parts["accuracy"] > 0.95
+    alike, apart = (
+        math.log(127),
+        math.log(127 / 3),
+    )  # of codes all the same, and of codes that are their class
+    assert loss(method, batch).parts["contrast"] < 0.5 * (alike + apart)

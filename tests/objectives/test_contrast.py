@@ -1,0 +1,74 @@
+"""Contrast by hand and by a slow rewriting, src/unbraid/objectives/contrast.py."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from unbraid.objectives.contrast import contrast, supervised_contrast
+
+RIGHT, UP = (1.0, 0.0), (0.0, 1.0)
+
+
+def rows(*vectors: tuple[float, float]) -> torch.Tensor:
+    return torch.tensor(vectors, dtype=torch.float64)
+
+
+def test_two_of_a_class_and_one_alone_by_hand() -> None:
+    """Each of the two finds the other with e / (e + 1); the one alone has nothing to find and adds 0."""
+    found = supervised_contrast(rows(RIGHT, RIGHT, UP), torch.tensor([0, 0, 1]), temperature=1.0)
+    assert_close(found.item(), 2 / 3 * math.log(1 + math.exp(-1)))
+
+
+def test_the_temperature_divides_the_similarity() -> None:
+    found = supervised_contrast(rows(RIGHT, RIGHT, UP), torch.tensor([0, 0, 1]), temperature=0.25)
+    assert_close(found.item(), 2 / 3 * math.log(1 + math.exp(-4)))
+
+
+def test_when_all_are_alike_a_row_is_one_of_the_n_minus_one_others() -> None:
+    found = supervised_contrast(rows(*[UP] * 5), torch.zeros(5, dtype=torch.long), temperature=0.1)
+    assert_close(found.item(), math.log(4))
+
+
+def test_rows_without_positives_add_nothing_and_are_never_nan() -> None:
+    for count in (1, 3):
+        z = torch.randn(count, 2, dtype=torch.float64, requires_grad=True)
+        value = supervised_contrast(F.normalize(z), torch.arange(count), temperature=0.1)
+        (gradient,) = torch.autograd.grad(value, z)
+        assert value == 0 and gradient.isfinite().all() and not gradient.any()
+
+
+def test_a_code_of_zero_has_a_finite_gradient() -> None:
+    z = torch.zeros(4, 2, dtype=torch.float64, requires_grad=True)
+    value = supervised_contrast(F.normalize(z), torch.tensor([0, 0, 1, 1]), temperature=0.1)
+    assert_close(value.item(), math.log(3))
+    assert torch.autograd.grad(value, z)[0].isfinite().all()
+
+
+def test_a_row_is_never_its_own_positive() -> None:
+    z = F.normalize(torch.randn(4, 3, dtype=torch.float64))
+    others = ~torch.eye(4, dtype=torch.bool)
+    everyone = torch.ones(4, 4, dtype=torch.bool)
+    assert_close(contrast(z, everyone, temperature=0.5), contrast(z, others, temperature=0.5))
+
+
+def test_with_one_positive_it_is_the_cross_entropy_of_finding_it() -> None:
+    z = F.normalize(torch.randn(6, 3, dtype=torch.float64))
+    partner = torch.tensor([3, 4, 5, 0, 1, 2])
+    similarity = (z @ z.T / 0.2).masked_fill(torch.eye(6, dtype=torch.bool), -math.inf)
+    assert_close(
+        contrast(z, F.one_hot(partner).bool(), temperature=0.2), F.cross_entropy(similarity, partner)
+    )
+
+
+def test_slow_rewriting() -> None:
+    z, labels, tau = F.normalize(torch.randn(7, 3, dtype=torch.float64)), [0, 1, 0, 2, 1, 0, 3], 0.3
+    total = 0.0
+    for i in range(7):
+        positives = [p for p in range(7) if p != i and labels[p] == labels[i]]
+        below = sum(math.exp(float(z[i] @ z[a]) / tau) for a in range(7) if a != i)
+        for p in positives:
+            total -= math.log(math.exp(float(z[i] @ z[p]) / tau) / below) / len(positives)
+    found = supervised_contrast(z, torch.tensor(labels), temperature=tau)
+    assert_close(found.item(), total / 7)
