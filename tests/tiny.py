@@ -19,8 +19,11 @@ M = TypeVar("M", bound=Method)
 SHAPE, CODES, N = (1, 3, 3), 4, 100
 CLASSES, NUISANCES = 3, (2, 3)
 SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their strands
+    "cai": {"features": 4},
     "cnn": {"features": 4},
     "recon-contrast": {"predictive": 2, "known": 1, "unknown": 1},
+    "uai": {"e1": 2, "e2": 2},
+    "vfae": {"z1": 3, "z2": 1},
 }
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 

@@ -145,11 +145,11 @@ def reconstruction(sample: Sample) -> Reconstruction:
     """The loss of decoding what was encoded, a mean over observations: nats where there is a likelihood."""
     method, likelihood = sample.method, getattr(sample.method, "likelihood", None)
 
-    def error(x: Tensor) -> Tensor:
-        codes = method.encode(x)
+    def error(x: Tensor, given: Tensor | None) -> Tensor:
+        codes = method.encode(x, given)
         if likelihood is None:
-            return (method.decode(codes) - x).square().sum().view(1)
-        return (likelihood.nll(method.decoder(codes), x) * len(x)).view(1)  # type: ignore[operator]
+            return (method.decode(codes, given) - x).square().sum().view(1)
+        return (likelihood.nll(method.decoded(codes, given), x) * len(x)).view(1)  # type: ignore[operator]
 
     protocol = "squared_error" if likelihood is None else str(likelihood)
     return Reconstruction(float(sample.over_batches(error).sum()) / sample.size, protocol, sample.size)

@@ -14,7 +14,7 @@ from unbraid.naming import choose
 from unbraid.runs import Run
 from unbraid.settings import rebuild
 from unbraid.strands import Strands
-from unbraid.types import Codes, Observations
+from unbraid.types import Codes, Logits, Observations
 
 Views = Float[Tensor, "v b c h w"] | Float[Tensor, "v b f"]  # a row of observations for each value
 
@@ -84,9 +84,16 @@ class Model:
         rows = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
         if rows.shape[1] != self.strands.size:
             raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(rows.shape)}.")
-        return torch.cat(
-            [self.method.decode(part.to(self._device), given) for part in rows.split(batch)]
-        ).cpu()
+        return self._in_batches(self.method.decode, rows, given, batch)
+
+    @torch.no_grad()
+    def predict(self, x: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Logits:
+        """A logit for each class and observation, of a method that predicts."""
+        if not hasattr(self.method, "predict"):
+            raise ValueError(
+                f"{self.method.name()} predicts no classes: train a method that does, such as cnn."
+            )
+        return self._in_batches(self.method.predict, as_observations(x, self.shape), given, batch)  # type: ignore[arg-type]
 
     def reconstruct(self, x: Tensor | np.ndarray) -> Observations:
         """What is left of the observations after encoding and decoding."""

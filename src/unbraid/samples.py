@@ -70,7 +70,7 @@ class Sample:
     @cached_property
     def whole_codes(self) -> Float[np.ndarray, "n d"]:
         """Every dimension of the code of each observation."""
-        return self.over_batches(lambda x: self.method.encode(x))
+        return self.over_batches(self.method.encode)
 
     @cached_property
     def codes(self) -> Float[np.ndarray, "n d"]:
@@ -82,7 +82,7 @@ class Sample:
         """Mean and log-variance of q(z|x)."""
         if not hasattr(self.method, "posterior"):
             raise Missing(f"{self.method.name()} has no posterior, so it has no KL: choose other metrics.")
-        both = self.over_batches(lambda x: torch.cat(self.method.posterior(x), 1))  # type: ignore[operator]
+        both = self.over_batches(lambda x, _: torch.cat(self.method.posterior(x), 1))  # type: ignore[operator]
         mean, logvar = np.split(both, 2, axis=1)
         return mean, logvar
 
@@ -145,7 +145,8 @@ class Sample:
         """The class that the method predicts for each observation."""
         if not hasattr(self.method, "predict"):
             raise Missing(f"{self.method.name()} does not predict classes: choose other metrics.")
-        return self.over_batches(lambda x: self.method.predict(x).argmax(1)).astype(np.int64)  # type: ignore[operator]
+        logits = self.over_batches(self.method.predict)  # type: ignore[arg-type]
+        return logits.argmax(1)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -172,10 +173,20 @@ class Sample:
         return self.over_batches(self.method.encode, rows)[:, list(self.method.strands[self.strand])]
 
     @torch.no_grad()
-    def over_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor | None = None) -> np.ndarray:
-        """A function of the observations, batch by batch; of other rows when they are given."""
+    def over_batches(
+        self, function: Callable[[Tensor, Tensor | None], Tensor], rows: Tensor | None = None
+    ) -> np.ndarray:
+        """A function of the observations and of what the method is given with them, batch by batch.
+
+        A conditional method is given the known nuisances, any other None. With `rows`, of those instead of the
+        sample's.
+        """
         rows, device = self._rows if rows is None else rows, self.method.step.device
-        parts = [function(self.dataset.observe(part.to(device))).float().cpu() for part in rows.split(BATCH)]
+        parts = []
+        for part in rows.split(BATCH):
+            given = self._tables.roles(self._tables.factors(part))[1] if self.method.conditional else None
+            given = None if given is None else given.to(device)
+            parts.append(function(self.dataset.observe(part.to(device)), given).float().cpu())
         return torch.cat(parts).numpy()
 
     @property

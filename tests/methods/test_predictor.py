@@ -1,18 +1,25 @@
 """What methods that predict share, src/unbraid/methods/predictor.py."""
 
 import math
+from inspect import signature
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.tiny import METHODS, batch_for, make
+from tests.tiny import METHODS, batch_for, make, networks
+from unbraid.game import Game
 from unbraid.methods import CNN
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor, accuracy, cross_entropy
 from unbraid.nn import ConvEncoder
+from unbraid.objectives import Normal
+from unbraid.optimisers import Adam
+from unbraid.types import Batch, PairBatch
 
 PREDICTORS = [cls for cls in METHODS if issubclass(cls, Predictor)]
 every_predictor = pytest.mark.parametrize("cls", PREDICTORS, ids=lambda cls: cls.name())
@@ -59,3 +66,34 @@ def test_validation_is_the_cross_entropy_of_held_out_observations(cls: type[Pred
 def test_an_encoder_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match="The strands have 128 codes in all, and the encoder puts out 3"):
         assemble(CNN, (1, 28, 28), n=1, classes=2, encoder=ConvEncoder((1, 28, 28), 3))
+
+
+def rows(size: int, *, seed: int) -> Batch:
+    """A class in three columns and a nuisance that shifts all of them: invariant codes are to be had."""
+    generator = torch.Generator().manual_seed(seed)
+    labels, s = (torch.randint(3, (size,), generator=generator) for _ in range(2))
+    x = F.one_hot(labels, 3) + s[:, None] + 0.1 * torch.randn(size, 3, generator=generator)
+    return Batch(x, labels, s[:, None])
+
+
+@every_predictor
+def test_every_predictor_learns_the_rows_of_a_table(cls: type[Predictor]) -> None:
+    """Trained by its own game, with its defaults; judged on rows it has not seen."""
+    settings: dict[str, Any] = (
+        {"likelihood": Normal(0.1)} if "likelihood" in signature(cls).parameters else {}
+    )
+    settings |= {"updates": 1} if "updates" in signature(cls).parameters else {}  # ten take their time
+    with patch("unbraid.methods.base.networks", networks):
+        method = assemble(cls, (3,), n=1, classes=3, nuisances=(3,), architecture="mlp", seed=0, **settings)
+    game, batches = Game(method, optimiser=Adam(5e-3)), iter(range(10**6))
+
+    def draw() -> Any:
+        batch = rows(64, seed=next(batches))
+        if cls.batch is Batch:
+            return batch
+        other = batch.x - batch.nuisances + torch.randint(3, (64, 1))  # type: ignore[operator]
+        return PairBatch(batch.x, other, torch.ones(64, dtype=torch.long), batch.labels)
+
+    for step in range(120):
+        game.step(draw, step)
+    assert method.eval().validation(rows(500, seed=10**6)).parts["accuracy"] > 0.95

@@ -5,25 +5,35 @@ from unbraid.methods.ada_ml_vae import AdaMLVAE
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import BetaVAE
+from unbraid.methods.cai import CAI
 from unbraid.methods.cnn import CNN
+from unbraid.methods.cnn_beta_vae import CNNBetaVAE
+from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.sw_vae import SWVAE
+from unbraid.methods.uai import UAI
 from unbraid.methods.vae import VAE
+from unbraid.methods.vfae import VFAE
 
 __all__ = [
+    "CAI",
     "CNN",
+    "CVIB",
     "DIPVAEI",
     "DIPVAEII",
     "SWVAE",
+    "UAI",
     "VAE",
+    "VFAE",
     "AdaGVAE",
     "AdaMLVAE",
     "AnnealedVAE",
     "BetaTCVAE",
     "BetaVAE",
+    "CNNBetaVAE",
     "FactorVAE",
     "ReconContrast",
 ]

@@ -42,4 +42,8 @@ class Autoencoder(Method[B]):
         return self.posterior(x).mean
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        return self.likelihood.mean(self.decoder(codes).to(codes.dtype))
+        return self.likelihood.mean(self.decoded(codes, given))
+
+    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
+        """What the decoder puts out, the parameters of p(x|z), in the precision of the codes."""
+        return self.decoder(codes).to(codes.dtype)

@@ -5,6 +5,7 @@ from unbraid.nn.base import Decoder, Encoder, Network
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
+from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.features import Features
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 
@@ -16,6 +17,7 @@ __all__ = [
     "ConvEncoder",
     "Critic",
     "Decoder",
+    "Disentanglers",
     "Encoder",
     "Features",
     "MLPDecoder",

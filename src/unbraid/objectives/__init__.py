@@ -19,6 +19,9 @@ from unbraid.objectives.likelihoods import (
     gaussian_nll,
     squared_error,
 )
+from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mmd
+from unbraid.objectives.pairwise_kl import pairwise_kl
+from unbraid.objectives.reversal import reverse_gradient
 from unbraid.objectives.shared_codes import shared_codes
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
 
@@ -38,13 +41,19 @@ __all__ = [
     "decompose",
     "diagonal_penalty",
     "exchange",
+    "fast_group_mmd",
+    "fast_mmd",
+    "gaussian_kernel",
     "gaussian_nll",
     "jensen_shannon",
     "kl",
     "kl_per_code",
     "kl_to_standard_normal",
     "log_density_ratio",
+    "mmd",
     "off_diagonal_penalty",
+    "pairwise_kl",
+    "reverse_gradient",
     "shared_codes",
     "squared_error",
     "supervised_contrast",
