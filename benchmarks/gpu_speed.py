@@ -54,18 +54,17 @@ def stepper(
     return Captured(step, device, [data]) if recorded else step
 
 
-def stored(dataset: Dataset, count: int = 65_536) -> Dataset:
+def stored(dataset: Dataset) -> Dataset:
     """The dataset as bytes on the device; rendering within the step is another benchmark."""
-    if isinstance(dataset.source, Tensor) or dataset.space is None:
-        return dataset.to("cuda")
-    rows = torch.arange(min(count, len(dataset)))
     here = dataset.to("cuda")
-    parts = [here.observe(part.to("cuda")).mul(255).round().to(torch.uint8) for part in rows.split(4096)]
+    if isinstance(dataset.source, Tensor) or dataset.combinations is not None:
+        return here
+    rows = torch.arange(len(dataset), device="cuda")
+    parts = [here.observe(part).mul(255).round().to(torch.uint8) for part in rows.split(4096)]
     return Dataset(
         torch.cat(parts),
         name=dataset.name,
         space=here.space,
-        combinations=rows.to("cuda"),
         label=dataset.label,
         nuisances=dataset.nuisances,
     )

@@ -66,4 +66,5 @@ def test_a_method_that_cannot_be_recorded_says_why_once(
     one = loop(tmp_path / "run")
     assert not one._can("it asks the host", "recorded", quiet=False)
     assert "steps are not recorded: it asks the host." in capsys.readouterr().err
+    assert one._not_captured is None
     assert one._can(FactorVAE.not_captured, "recorded", quiet=False) and not capsys.readouterr().err

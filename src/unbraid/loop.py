@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from unbraid.capture import Captured
 from unbraid.data.dataset import Dataset
@@ -81,9 +81,8 @@ class Loop:
 
     def _open(self, compiled: bool | None, varying: frozenset[str] | None, quiet: bool) -> None:
         plan, place, method = self.plan, self.place, self.method
-        recorded = (
-            place.type == "cuda" and processes() == 1 and self._can(method.not_captured, "recorded", quiet)
-        )
+        alone_on_cuda = place.type == "cuda" and processes() == 1
+        recorded = alone_on_cuda and self._can(self._not_captured, "recorded", quiet)
         pays = plan.steps >= PAYS_FROM if compiled is None else compiled
         compile_it = recorded and pays and self._can(method.not_compiled, "compiled", quiet)
         self.game = Game(
@@ -218,6 +217,15 @@ class Loop:
     @property
     def _checkpoint(self) -> Any:
         return self.run.folder / "checkpoint.safetensors"
+
+    @property
+    def _not_captured(self) -> str | None:
+        """Why the method, its draw or its data needs the host in every step, if one does."""
+        source = self.dataset.source
+        if isinstance(source, Tensor) and source.device != self.place:
+            return "the observations do not fit on the device"
+        from_draw = getattr(self.draw, "not_captured", None)
+        return self.method.not_captured or (from_draw and from_draw(self.dataset))
 
     def _can(self, reason: str | None, how: str, quiet: bool) -> bool:
         if reason is not None and not quiet:

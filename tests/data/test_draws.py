@@ -246,3 +246,9 @@ def test_the_warm_up_by_difficulty_follows_the_step() -> None:
         assert ((batch.factors != batch.factors2).sum(1) == k).all()
     with pytest.raises(ValueError, match=r"given twice, k=1 and linear:1\.0:3\.0:10"):
         Pairs(k=1, difficulty=Linear(1.0, 3.0, 10)).check(dataset())
+
+
+def test_pairs_say_when_partners_are_found_by_trial() -> None:
+    assert Pairs().not_captured(dataset()) is None
+    few = dataset().under(lambda space: space.among(torch.tensor([0, 1, 5, 7, 11])))
+    assert "found by trial" in (Pairs().not_captured(few) or "")

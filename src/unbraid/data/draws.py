@@ -89,6 +89,12 @@ class Pairs:
                 f"How many factors change is given twice, k={self.k} and {self.difficulty}: leave one out."
             )
 
+    def not_captured(self, dataset: Dataset) -> str | None:
+        """Why such pairs cannot be drawn within a recorded step, if so."""
+        if dataset.instance is not None or dataset.space is None or dataset.space.product:
+            return None
+        return f"not every combination of factors occurs in {dataset.name}, and partners are found by trial"
+
     def _check_instances(self, dataset: Dataset) -> None:
         name, instance = dataset.name, dataset.instance
         if self.k or self.fixed or self.difficulty is not None or self.rule != "exactly":
