@@ -2,7 +2,8 @@
 
     python docs/make_pictures.py --steps 5000 --device cuda
 
-It trains every method on rendered sprites into a temporary folder, so that only the pictures stay.
+It trains every method that decodes, on rendered sprites or, where a class is predicted, on coloured digits, into a
+temporary folder, so that only the pictures stay.
 """
 
 import argparse
@@ -14,9 +15,11 @@ from PIL import Image
 from torch import Generator
 
 from unbraid import Plan, load, open_dataset, replace
+from unbraid.methods.base import Method
+from unbraid.methods.predictor import Predictor
 from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
-from unbraid.report import image_sheet, reconstructions, traversals
+from unbraid.report import image_sheet, reconstructions, swaps, traversals
 from unbraid.report.figures import activity, examples
 from unbraid.schedules import Linear
 from unbraid.types import PairBatch
@@ -26,6 +29,10 @@ ROWS = 6  # codes to show, busiest first
 
 def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
     """Settings that show what a method does in a few thousand steps; the papers train much longer."""
+    if issubclass(method_class(method), Predictor):
+        pairs = method_class(method).batch is PairBatch
+        options = {"digits": "bundled", "steps": steps, "batch": batch // 2 if pairs else batch, "seed": 0}
+        return Plan(method, "colored-mnist", options)
     plan = Plan(
         method,
         "sprites",
@@ -45,6 +52,9 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
     with tempfile.TemporaryDirectory() as folder:
         plan.run(Path(folder) / "run", device=device)
         model = load(Path(folder) / "run", device=device)
+    if isinstance(model.method, Predictor):
+        parts = reconstructions(model, dataset, count=9), swaps(model, dataset, count=9)
+        return stack([figure.sheet() for figure in parts])
     active = activity(model, examples(dataset, 512)).active[:ROWS]
     figures = reconstructions(model, dataset, count=9), traversals(model, dataset, codes=active)
     return stack([figure.sheet() for figure in figures])
@@ -93,7 +103,8 @@ def main() -> None:
     parser.add_argument("--methods", help="names separated by commas; every method by default")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    methods = arguments.methods.split(",") if arguments.methods else list(method_classes())
+    decoding = [name for name, cls in method_classes().items() if cls.decode is not Method.decode]
+    methods = arguments.methods.split(",") if arguments.methods else decoding
     for method in methods:
         plan = plan_of(method, arguments.steps, arguments.batch, arguments.size)
         save(picture_of(plan, arguments.device), arguments.out / f"{method.replace('-', '_')}.png")

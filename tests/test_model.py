@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset
-from unbraid.methods import BetaVAE
+from unbraid.methods import CNN, VFAE, BetaVAE
 from unbraid.model import Model, as_observations, load, method_class, method_classes
 from unbraid.train import train
 from unbraid.types import Codes, Gaussian, Observations
@@ -155,6 +155,31 @@ def test_observations_that_do_not_fit_are_refused(x: Tensor, sentence: str) -> N
 def test_codes_of_another_size_are_refused(model: Model) -> None:
     with pytest.raises(ValueError, match=f"need {CODES} columns"):
         model.decode(torch.zeros(2, CODES + 1))
+
+
+def test_predictions_are_those_of_the_method(model: Model) -> None:
+    method = make(CNN).float()
+    x = torch.rand(5, *SHAPE)
+    assert_close(Model(method, SHAPE).predict(x, batch=2), method.predict(x).detach())
+    with pytest.raises(ValueError, match="beta-vae predicts no classes: train a method that does"):
+        model.predict(x)
+
+
+def test_what_is_given_goes_with_its_observations() -> None:
+    method = make(VFAE).float()
+    x, given = torch.rand(5, *SHAPE), torch.tensor([[0, 0], [1, 1], [0, 2], [1, 0], [0, 1]])
+    method.nuisances.see(given)
+    one = Model(method, SHAPE)
+    with torch.no_grad():
+        codes = method.encode(x, given)
+        decoded = method.decode(codes, given)
+    assert_close(one.encode(x, given=given, batch=2), codes)
+    assert_close(one.reconstruct(x, given=given), decoded)
+    assert_close(one.decode(codes, given=given, batch=2), decoded)
+    assert_close(one.traverse(x, 0, [float(codes[0, 0])], given=given)[0, 0], decoded[0])
+    swapped, _ = one.swap(x[:2], x[2:4], "z2", given=(given[:2], given[2:4]))
+    assert_close(swapped, decoded[:2])  # z2 has no part in decoding
+    assert not torch.equal(one.reconstruct(x), decoded)
 
 
 def test_every_method_is_found_by_its_name() -> None:

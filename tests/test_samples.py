@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.methods import BetaVAE
+from unbraid.methods import VFAE, BetaVAE
 from unbraid.samples import Arrays, Missing, Sample
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
@@ -57,6 +57,20 @@ def test_what_is_not_known_is_missing() -> None:
     plain = Sample(here.method, Dataset(torch.zeros(9, *SHAPE), name="mine", white=1), size=5, seed=0)
     with pytest.raises(Missing, match="no known factors"):
         _ = plain.factors
+
+
+def test_a_conditional_method_is_given_the_known_nuisances() -> None:
+    here = sample(label="a", nuisances=("b", "c"))
+    method = here.method = make(VFAE).float()
+    given = torch.from_numpy(here.nuisances)
+    method.nuisances.see(given)
+    with torch.no_grad():
+        x = here.dataset.observe(here._rows)
+        expected, blind = method.encode(x, given), method.encode(x)
+        predicted = method.predict(x, given).argmax(1)
+    assert_close(here.whole_codes, expected.numpy(), rtol=1e-4, atol=1e-5)
+    assert (here.whole_codes != blind.numpy()).any()
+    assert here.predictions.tolist() == predicted.tolist()
 
 
 def test_arrays_have_what_they_were_given() -> None:

@@ -60,7 +60,8 @@ class Model:
     """A method with its weights: arrays or tensors of observations in, tensors out.
 
     Observations are images (n, c, h, w), (n, h, w, c) or (n, h, w), uint8 or in [0, 1], or rows (n, f); a
-    single one may come without n.
+    single one may come without n. What a conditional method is `given` are the values of the known nuisances, a
+    row for each observation and a column for each nuisance.
     """
 
     def __init__(self, method: Method, shape: tuple[int, ...], *, run: Run | None = None) -> None:
@@ -95,9 +96,9 @@ class Model:
             )
         return self._in_batches(self.method.predict, as_observations(x, self.shape), given, batch)  # type: ignore[arg-type]
 
-    def reconstruct(self, x: Tensor | np.ndarray) -> Observations:
+    def reconstruct(self, x: Tensor | np.ndarray, *, given: Tensor | None = None) -> Observations:
         """What is left of the observations after encoding and decoding."""
-        return self.decode(self.encode(x))
+        return self.decode(self.encode(x, given=given), given=given)
 
     @torch.no_grad()
     def sample(self, size: int, *, seed: int = 0) -> Observations:
@@ -112,10 +113,14 @@ class Model:
         x: Tensor | np.ndarray,
         strand: str | int,
         values: Sequence[float] | Tensor = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0),
+        *,
+        given: Tensor | None = None,
     ) -> Views:
         """Each observation with one code (or strand) set to each value in turn: (values, n, …)."""
-        swept = self.strands.sweep(self.encode(x), strand, torch.as_tensor(values, dtype=torch.float32))
-        return self.decode(swept.flatten(0, 1)).unflatten(0, swept.shape[:2])
+        codes = self.encode(x, given=given)
+        swept = self.strands.sweep(codes, strand, torch.as_tensor(values, dtype=torch.float32))
+        repeated = None if given is None else given.repeat(len(swept), 1)
+        return self.decode(swept.flatten(0, 1), given=repeated).unflatten(0, swept.shape[:2])
 
     def interpolate(
         self,
@@ -133,11 +138,17 @@ class Model:
         return self.decode(path.flatten(0, 1)).unflatten(0, path.shape[:2])
 
     def swap(
-        self, a: Tensor | np.ndarray, b: Tensor | np.ndarray, strand: str | int
+        self,
+        a: Tensor | np.ndarray,
+        b: Tensor | np.ndarray,
+        strand: str | int,
+        *,
+        given: tuple[Tensor | None, Tensor | None] = (None, None),
     ) -> tuple[Observations, Observations]:
-        """Both sets of observations with one strand of their codes exchanged."""
-        first, second = self.strands.swap(self.encode(a), self.encode(b), strand)
-        return self.decode(first), self.decode(second)
+        """Both sets of observations with one strand of their codes exchanged; each keeps what it is given."""
+        codes = self.encode(a, given=given[0]), self.encode(b, given=given[1])
+        first, second = self.strands.swap(*codes, strand)
+        return self.decode(first, given=given[0]), self.decode(second, given=given[1])
 
     def _in_batches(
         self, function: Callable[..., Tensor], rows: Tensor, given: Tensor | None, batch: int

@@ -5,10 +5,21 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.tiny import SHAPE, make
 from unbraid.data.dataset import Dataset
+from unbraid.data.factors import FactorSpace
+from unbraid.methods import VFAE, BetaVAE
 from unbraid.metrics import kl_per_code
 from unbraid.model import Model
-from unbraid.report.figures import Activity, activity, examples, reconstructions, swaps, traversals
+from unbraid.report.figures import (
+    Activity,
+    activity,
+    conditions,
+    examples,
+    reconstructions,
+    swaps,
+    traversals,
+)
 from unbraid.strands import Strands
 
 
@@ -81,3 +92,20 @@ def test_a_code_that_is_all_one_strand_is_swapped_code_by_code(model: Model, dat
 def test_a_figure_becomes_one_sheet(model: Model, dataset: Dataset) -> None:
     sheet = reconstructions(model, dataset, count=4).sheet()
     assert sheet.width > 4 * 64 and sheet.height > 2 * 64
+
+
+def test_a_conditional_method_is_given_the_nuisances_of_its_examples() -> None:
+    space = FactorSpace({"label": 3, "b": 2, "c": 3})
+    images = torch.randint(0, 256, (18, *SHAPE), dtype=torch.uint8)
+    data = Dataset(images, name="noise", space=space, label="label", nuisances=("b", "c"))
+    model = Model(make(VFAE).float(), SHAPE)
+    given = conditions(model, data, 6)
+    assert given is not None and conditions(Model(make(BetaVAE), SHAPE), data, 6) is None
+    model.method.nuisances.see(given)  # type: ignore[operator]
+    x = examples(data, 6)
+    assert_close(reconstructions(model, data, count=6).rows[1].images, model.reconstruct(x, given=given))
+    swapped = swaps(model, data, strands=["z1"], count=3).rows[2].images
+    some, values = examples(data, 512)[:6], conditions(model, data, 512)
+    assert values is not None
+    expected, _ = model.swap(some[:3], some[3:], "z1", given=(values[:3], values[3:6]))
+    assert_close(swapped, expected)

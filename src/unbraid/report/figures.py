@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from PIL import Image
-from torch import Generator
+from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.metrics import kl_per_code
@@ -73,6 +73,14 @@ def examples(dataset: Dataset, count: int, *, seed: int = 0) -> Observations:
     return tables.observe(tables.draw(count, Generator().manual_seed(seed)))
 
 
+def conditions(model: Model, dataset: Dataset, count: int, *, seed: int = 0) -> Tensor | None:
+    """What a conditional method is given with these examples, their known nuisances; None for any other."""
+    if not model.method.conditional:
+        return None
+    tables = dataset.to("cpu", observations=False)
+    return tables.roles(tables.factors(tables.draw(count, Generator().manual_seed(seed))))[1]
+
+
 @torch.no_grad()
 def activity(model: Model, x: Observations) -> Activity:
     """How much each code does on some observations."""
@@ -85,8 +93,8 @@ def activity(model: Model, x: Observations) -> Activity:
 
 def reconstructions(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
     """Some images above what is left of them after encoding and decoding."""
-    x = examples(dataset, count, seed=seed)
-    rows = Row("original", x), Row("decoded", model.reconstruct(x))
+    x, given = examples(dataset, count, seed=seed), conditions(model, dataset, count, seed=seed)
+    rows = Row("original", x), Row("decoded", model.reconstruct(x, given=given))
     return Figure(rows, caption="Images above what the model keeps of them.")
 
 
@@ -109,12 +117,13 @@ def traversals(
         values: Where to set them.
         seed: Of the images.
     """
-    x = examples(dataset, 512, seed=seed)
+    x, given = examples(dataset, 512, seed=seed), conditions(model, dataset, 512, seed=seed)
+    given = None if given is None else given[list(images)]
     busy = activity(model, x)
     chosen = busy.active[:ROWS] if codes is None else list(codes)
     rows = []
     for code in chosen:
-        swept = model.traverse(x[list(images)], code, values)
+        swept = model.traverse(x[list(images)], code, values, given=given)
         label = f"code {code}"
         rows += [
             Row(label, swept[:, place], busy.of(code) if place == 0 else "") for place in range(len(images))
@@ -139,14 +148,16 @@ def swaps(
 
     The strands are by default the method's own, or, where the code is all one strand, its busiest codes.
     """
-    x = examples(dataset, max(2 * count, 512), seed=seed)
+    some = max(2 * count, 512)
+    x, given = examples(dataset, some, seed=seed), conditions(model, dataset, some, seed=seed)
     a, b = x[:count], x[count : 2 * count]
+    both = (None, None) if given is None else (given[:count], given[count : 2 * count])
     if strands is None:
         parts = [name for name, part in model.strands.items() if len(part) < model.strands.size]
         strands = parts or activity(model, x).active[:4]
     rows = [Row("a", a), Row("b", b)]
     for strand in strands:
         name = f"code {strand}" if isinstance(strand, int) else strand
-        rows.append(Row(f"{name} of b", model.swap(a, b, strand)[0]))
+        rows.append(Row(f"{name} of b", model.swap(a, b, strand, given=both)[0]))
     caption = "Columns are pairs. Below each, a decoded again with one part of its code taken from b."
     return Figure(tuple(rows), caption=caption)
