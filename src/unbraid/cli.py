@@ -280,11 +280,12 @@ def _print_scores(scores: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         _print_json(scores)
         return
+    width = max([30, *(len(entry["metric"]) for entry in scores)])
     for entry in scores:
         protocol = f", {entry['protocol']}" if entry["protocol"] else ""
         tested = f", tested on {entry['n_test']}" if entry["n_test"] else ""
         sizes = f"n={entry['n']}{tested}{protocol}, {entry['seconds']} s"
-        print(f"{entry['metric']:<30} {entry['value']:.4f}  ({sizes})")
+        print(f"{entry['metric']:<{width}} {entry['value']:.4f}  ({sizes})")
 
 
 def _print_json(value: Any) -> None:

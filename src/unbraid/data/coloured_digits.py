@@ -33,10 +33,11 @@ class Palette(NamedTuple):
     inks: tuple[str, ...]
 
 
-INKS = ("ffffff", "000000", "ffa500", "00ffff", "ff00ff", "808080")
+TRAIN = ("c00000", "00c000", "0000c0")  # red, green and blue
+INKS = ("ffffff", "ffff00", "00ffff", "ff00ff", "ff8000", "c0c0c0")
 PALETTES: dict[str, Palette] = {
-    "mild": Palette(("c00000", "00c000", "0000c0"), ("c0c000", "c000c0", "00c0c0"), INKS),
-    "hard": Palette(("c00000", "00c000", "0000c0"), ("ffff80", "ff80ff", "80ffff"), INKS),
+    "mild": Palette(TRAIN, ("606000", "006060", "a800a8"), INKS),  # yellow and cyan, dark, and magenta
+    "hard": Palette(TRAIN, ("c0c000", "00c0c0", "c000c0"), INKS),  # the same as bright as in training
 }
 
 
@@ -208,8 +209,8 @@ def _dataset(
     return Dataset(
         ColourRenderer(
             with_border(images, size),
-            _rgb(grounds),
-            _rgb(palette.inks),
+            rgb(grounds),
+            rgb(palette.inks),
             Turns(angles, size) if angles else None,
         ),
         name=name,
@@ -222,7 +223,7 @@ def _dataset(
         value_names={
             "background": grounds,
             "ink": palette.inks,
-            **({"angle": [f"{angle:+g}" for angle in angles]} if angles else {}),
+            **({"angle": [f"{angle:+g}" if angle else "0" for angle in angles]} if angles else {}),
         },
     )
 
@@ -240,7 +241,7 @@ def _palette(colours: str, *given: Sequence[str] | None) -> Palette:
         if len(set(chosen[-1])) < len(chosen[-1]):
             raise ValueError(f"The list of {name} names a colour twice: {', '.join(chosen[-1])}.")
     palette = Palette(*chosen)
-    _rgb([colour for table in palette for colour in table])
+    rgb([colour for table in palette for colour in table])
     if both := {*palette.inks} & {*palette.train, *palette.test}:
         raise ValueError(
             f"A digit cannot be seen on its own colour, and {', '.join(sorted(both))} is both ink and background."
@@ -248,7 +249,7 @@ def _palette(colours: str, *given: Sequence[str] | None) -> Palette:
     return palette
 
 
-def _rgb(colours: Sequence[str]) -> Float[Tensor, "p 3"]:
+def rgb(colours: Sequence[str]) -> Float[Tensor, "p 3"]:
     """Colours written RRGGBB, each part between 0 and 1."""
     for colour in colours:
         if len(colour) != 6 or not set(colour) <= set("0123456789abcdef"):

@@ -3,13 +3,20 @@
 from unbraid.report.figures import Figure, Row, reconstructions, swaps, traversals
 from unbraid.report.page import Foreword, write_report
 from unbraid.report.sheets import image_sheet
+from unbraid.report.strand_charts import change_chart, map_chart
+from unbraid.report.strand_figures import code_changes, strand_edits, strand_maps
 
 __all__ = [
     "Figure",
     "Foreword",
     "Row",
+    "change_chart",
+    "code_changes",
     "image_sheet",
+    "map_chart",
     "reconstructions",
+    "strand_edits",
+    "strand_maps",
     "swaps",
     "traversals",
     "write_report",

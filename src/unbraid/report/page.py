@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unbraid.model import load, method_class
+from unbraid.data.dataset import Dataset
+from unbraid.model import Model, load, method_class
 from unbraid.progress import duration
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl_chart
@@ -18,13 +19,26 @@ from unbraid.report.command import command_of
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.sheets import image_strip, png_bytes
+from unbraid.report.strand_charts import change_chart, map_chart
+from unbraid.report.strand_figures import code_changes, strand_edits, strand_maps
 from unbraid.runs import Run, write_atomically
 
 FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "reconstructions": ("Reconstructions", reconstructions),
     "traversals": ("Traversals", traversals),
     "swaps": ("Swaps", swaps),
+    "strands": ("What each strand holds", strand_edits),
 }
+
+
+class Chart(NamedTuple):
+    """A chart of one run, on light and on dark ground."""
+
+    heading: str
+    caption: str
+    light: bytes
+    dark: bytes
+    png: bytes
 
 
 class Foreword(NamedTuple):
@@ -45,6 +59,7 @@ class Subject(NamedTuple):
     sentence: str
     summary: str
     figures: dict[str, Figure]
+    charts: dict[str, Chart]
     missing: str  # why there are no figures, or not all of them
     command: str
     no_command: str  # why there is none
@@ -102,6 +117,7 @@ def render(subjects: Sequence[Subject], curves: Curves, title: str, foreword: Fo
         lstrip_blocks=True,
     )
     templates.filters["strip"] = lambda images: _uri(png_bytes(image_strip(images)), "image/png")
+    templates.filters["svg"] = lambda chart: _uri(chart, "image/svg+xml")
     templates.filters["number"] = number
     templates.filters["unbroken"] = _unbroken
     templates.filters["counted"] = lambda value: f"{value:,}"
@@ -127,7 +143,7 @@ def number(value: float | int) -> str:
 
 def _subject(run: Run, label: str, root: Path | str | None) -> Subject:
     method, citation, sentence = _about(run)
-    figures, missing = _figures(run, root)
+    figures, charts, missing = _figures(run, root)
     try:
         command, no_command = command_of(run), ""
     except ValueError as error:
@@ -140,25 +156,62 @@ def _subject(run: Run, label: str, root: Path | str | None) -> Subject:
         f"{training['steps']:,} steps of {training['batch']:,} {draw.lower()} from {data['name']} "
         f"({data['observations']:,} {kind} of {'×'.join(map(str, data['shape']))}), seed {run.seed}{took}."
     )
-    return Subject(run, label, method, citation, sentence, summary, figures, missing, command, no_command)
+    return Subject(
+        run, label, method, citation, sentence, summary, figures, charts, missing, command, no_command
+    )
 
 
-def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], str]:
-    """The figures that can be made, and a sentence on those that cannot."""
+def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict[str, Chart], str]:
+    """The figures and charts that can be made, and a sentence on those that cannot."""
     if len(run.settings["data"]["shape"]) != 3:
-        return {}, "There are no pictures: the observations are rows, not images."
+        return {}, {}, "There are no pictures: the observations are rows, not images."
     try:
         model = load(run.folder, device="cpu")
         dataset = dataset_of(run, root)
     except (ValueError, OSError, RuntimeError) as error:
-        return {}, f"There are no pictures of this run. {error}"
+        return {}, {}, f"There are no pictures of this run. {error}"
     figures: dict[str, Figure] = {}
+    charts: dict[str, Chart] = {}
+    missing: list[str] = []
     for name, (_, figure) in FIGURES.items():
+        if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
+            continue
         try:
             figures[name] = figure(model, dataset)
         except ValueError as error:
-            return figures, f"Not every picture could be made. {error}"
-    return figures, ""
+            missing.append(str(error))
+    if len(model.strands) > 1 and dataset.space is not None:
+        try:
+            charts = _strand_charts(model, dataset)
+        except ValueError as error:
+            missing.append(str(error))
+    return (
+        figures,
+        charts,
+        " ".join(["Not every picture could be made.", *dict.fromkeys(missing)] if missing else []),
+    )
+
+
+def _strand_charts(model: Model, dataset: Dataset) -> dict[str, Chart]:
+    """How far codes move when one factor changes, and a map of each strand."""
+    changes, maps = code_changes(model, dataset), strand_maps(model, dataset)
+
+    def chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
+        light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
+        return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
+
+    return {
+        "changes": chart(
+            "What each factor moves",
+            "How far each code moves when one factor changes; 1 is as far as between two images drawn at random.",
+            lambda dark: change_chart(changes, model.strands, dark=dark),
+        ),
+        "maps": chart(
+            "Maps of the strands",
+            f"t-SNE maps of each strand, coloured by {maps.factor}.",
+            lambda dark: map_chart(maps, dark=dark),
+        ),
+    }
 
 
 def _save_figures(subject: Subject) -> None:
@@ -167,6 +220,8 @@ def _save_figures(subject: Subject) -> None:
     folder.mkdir(exist_ok=True)
     for name, figure in subject.figures.items():
         write_atomically(folder / f"{name}.png", png_bytes(figure.sheet()))
+    for name, chart in subject.charts.items():
+        write_atomically(folder / f"{name}.png", chart.png)
     curves = curves_of({subject.label: subject.run.history()})
     for term in curves:
         chart = curve_chart(term, curves)
