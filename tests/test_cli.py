@@ -74,6 +74,21 @@ def test_a_methods_help_lists_its_own_options(unbraid: CommandLine) -> None:
     assert "--antialias" not in unbraid("train", "ada-gvae", "--help").out  # no dataset, no options of one
 
 
+def test_evaluate_scores_another_part_beside_the_first(unbraid: CommandLine, tmp_path: Path) -> None:
+    run, words = tmp_path / "credit", ["--architecture", "mlp", "--steps", 2, "--batch", 8, "--device", "cpu"]
+    unbraid("train", "cnn", "--data", "credit", "--observations", 60, *words, "--out", run, "--quiet")
+    for words in ([], ["--part", "test"], ["--part=test", "--districts", 3, "--data", "credit"]):
+        done = unbraid("evaluate", run, "--metrics", "group_accuracy", "--samples", 0, *words)
+        assert done.code == 0 and "group_accuracy.worst" in done.out
+    scores = json.loads((run / "scores.json").read_text())
+    assert [entry.get("on") for entry in scores if entry["metric"] == "group_accuracy"] == [
+        None,
+        "credit --part test",
+        "credit --part test --districts 3",
+    ]
+    assert [entry["n"] for entry in scores if entry["metric"] == "group_accuracy"] == [60, 60, 4000]
+
+
 def test_train_writes_a_run_and_evaluate_scores_it(unbraid: CommandLine, trained: Path) -> None:
     assert Run(trained).finished
     scores = unbraid(
@@ -323,7 +338,12 @@ class TestBadInput:
         assert not (tmp_path / "run").exists()
 
     def test_samples_that_are_none(self, unbraid: CommandLine, trained: Path) -> None:
-        assert "at least one observation" in unbraid("evaluate", trained, "--samples", 0).sentence
+        assert "at least one observation" in unbraid("evaluate", trained, "--samples", -1).sentence
+        assert (
+            "'protocl'; did you mean protocol" in unbraid("evaluate", trained, "--protocl", "fast").sentence
+        )
+        assert "--size needs a value" in unbraid("evaluate", trained, "--size").sentence
+        assert "'kl' is no option" in unbraid("evaluate", trained, "kl").sentence
         assert "fewer than 0" in unbraid("evaluate", trained, "--test-samples", -1).sentence
 
     def test_a_folder_inside_a_file(self, unbraid: CommandLine, tmp_path: Path) -> None:

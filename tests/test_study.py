@@ -95,6 +95,32 @@ def test_a_misspelt_option_is_said_before_the_first_run(tmp_path: Path) -> None:
     assert not (tmp_path / "study").exists()
 
 
+def test_a_study_scores_on_another_part_and_shows_further_numbers_that_were_published(tmp_path: Path) -> None:
+    plan = Plan(
+        "cnn",
+        "credit",
+        {"observations": 60, "architecture": "mlp", "steps": 2, "batch": 8},
+        metrics=("group_accuracy",),
+        scoring={"samples": 0, "on": {"part": "test", "observations": 80}},
+    )
+    published = {
+        ("cnn", "credit", "features=8", "group_accuracy.worst"): 0.75,
+        ("cnn", "group_accuracy"): 0.5,
+    }
+    plans = (replace(plan, features=8), replace(plan, features=16))
+    result = study(Recipe("own", "", plans, published), tmp_path, device="cpu", quiet=True)
+    assert result.failures == []
+    found = {(row.settings["features"], row.metric): row.published for row in result.rows}
+    assert found[8, "group_accuracy.worst"] == 0.75 and found[16, "group_accuracy.worst"] is None
+    assert found[16, "group_accuracy"] == 0.5
+    table = (tmp_path / "table.md").read_text()
+    assert "group_accuracy.worst" in table and "worst_fine" not in table
+    with open(tmp_path / "results.csv") as file:
+        records = list(csv.DictReader(file))
+    assert {record["on"] for record in records} == {"credit --part test --observations 80"}
+    assert {record["n"] for record in records} == {"80"}
+
+
 def test_one_seed_has_no_spread(tmp_path: Path) -> None:
     result = study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
     assert all(row.std is None and row.n == 1 for row in result.rows)

@@ -94,10 +94,16 @@ ProtocolName = Annotated[str, typer.Option(help="disentanglement_lib, infogan_cr
 Seed = Annotated[int, typer.Option(help="Of the samples and of metrics that draw.")]
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(context_settings={"ignore_unknown_options": True})
 def evaluate(
-    context: typer.Context,
     run: RunFolder,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="--OPTION VALUE",
+            help="Options of the dataset, such as --part test; others are as in training.",
+        ),
+    ] = None,
     metrics: Metrics = "reconstruction,kl",
     protocol: ProtocolName = "disentanglement_lib",
     samples: Annotated[
@@ -117,17 +123,14 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJSON = False,
 ) -> None:
-    """Score a run and keep the scores in its folder.
-
-    Options of the dataset may be given too, such as --part test: those not given are as the run was trained.
-    """
+    """Score a run and keep the scores in its folder."""
     from unbraid.commands.evaluate import evaluate_run
 
     scores = evaluate_run(
         run,
         metrics.split(","),
         data=data,
-        words=context.args,
+        words=words or (),
         protocol=protocol,
         samples=samples,
         test_samples=test_samples,

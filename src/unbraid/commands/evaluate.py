@@ -15,6 +15,11 @@ from unbraid.reopen import dataset_beside, dataset_of
 from unbraid.runs import Run
 from unbraid.samples import Arrays
 
+# The command's own options, so that a misspelt one is answered with the nearest.
+OWN: dict[str, Any] = dict.fromkeys(
+    ("metrics", "protocol", "samples", "test_samples", "seed", "data", "root", "device", "json")
+)
+
 
 def evaluate_run(
     folder: Path,
@@ -57,7 +62,7 @@ def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
         if name.startswith("no_") and name not in allowed and name[3:] in allowed:
             found[name[3:]] = False
             continue
-        option = choose(f"option of evaluate or of {data}", name, allowed)
+        option = choose(f"option of evaluate or of {data}", name, OWN | allowed)
         if option.kind is bool and not equals:
             found[name] = True
             continue
