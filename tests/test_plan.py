@@ -79,7 +79,9 @@ def test_a_method_that_exchanges_the_class_gets_pairs_of_one_class(monkeypatch: 
 
 
 def test_a_plan_is_written_as_its_command() -> None:
-    plan = Plan("ada-gvae", "sprites", {"k": 1, "fixed": ("shape", "scale"), "antialias": False})
+    plan = Plan(
+        "ada-gvae", "sprites", {"k": 1, "difficulty": None, "fixed": ("shape", "scale"), "antialias": False}
+    )
     assert str(plan) == "unbraid train ada-gvae --data sprites --k 1 --fixed shape,scale --no-antialias"
 
 

@@ -94,7 +94,8 @@ class Plan:
         return {name: value for name, value in self.options.items() if allowed[name][0] == group}
 
     def __str__(self) -> str:
-        options = [word for name, value in self.options.items() for word in written(name, value)]
+        said = {name: value for name, value in self.options.items() if value is not None}
+        options = [word for name, value in said.items() for word in written(name, value)]
         return shlex.join(["unbraid", "train", self.method, "--data", self.data, *options])
 
 

@@ -266,6 +266,7 @@ def _published(
 ) -> float | None:
     """The published value under the most that is said of it: `("sw-vae", "rooms", "divergence=jsd", "mig")`."""
     said = [f"{name}={_written(value)}" for name, value in settings.items()]
+    said = [", ".join(said), *said] if len(said) > 1 else said
     keys = [(method, data, setting, metric) for setting in said]
     keys += [(method, setting, metric) for setting in said]
     keys += [(method, data, metric), (method, metric)]

@@ -122,6 +122,16 @@ def test_a_split_never_parts_the_colourings_of_a_digit() -> None:
     Pairs().check(held_out)
 
 
+def test_held_out_digits_are_in_no_other_part_and_in_training_colours() -> None:
+    kept, held_out = values_of(bundled(held_out=200)), values_of(bundled(held_out=200, part="validation"))
+    assert (len(kept), len(held_out)) == (2 * 1238, 2 * 200)
+    whole = {tuple(row) for row in values_of(bundled()).tolist()}
+    parts = [{tuple(row) for row in part.tolist()} for part in (kept, held_out)]
+    assert parts[0] | parts[1] == whole and not parts[0] & parts[1]
+    assert not {row[1] for row in parts[0]} & {row[1] for row in parts[1]}
+    assert bundled(held_out=200, part="validation").name == "colored-mnist-bundled-validation"
+
+
 def test_the_fingerprint_follows_colours_angles_and_seed() -> None:
     made = [
         bundled(),
@@ -149,6 +159,8 @@ def test_the_fingerprint_follows_colours_angles_and_seed() -> None:
             lambda: bundled(inks=("ff0000",), test_backgrounds=("#FF0000",)),
             "ff0000 is both ink and background",
         ),
+        (lambda: bundled(part="validation"), "1 to 1437 can be held out for validation; got held_out=0"),
+        (lambda: turned(held_out=1438), "0 to 1437 can be held out"),
         (lambda: bundled(colourings=19), "1 to 18 different colourings .* got colourings=19"),
         (lambda: Pairs().check(bundled(colourings=1)), "some image has a single row"),
         (lambda: Pairs(k=1).check(bundled()), "leave out rule, k, fixed and difficulty"),

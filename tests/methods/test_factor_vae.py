@@ -36,6 +36,11 @@ def test_raising_gamma_by_one_adds_one_total_correlation() -> None:
     assert_close(high.total - low.total, low.parts["tc"])
 
 
+def test_raising_beta_by_one_adds_one_kl() -> None:
+    low, high = (loss(make(FactorVAE, beta=beta), Batch(images())) for beta in (1.0, 2.0))
+    assert_close(high.total - low.total, low.parts["kl"])
+
+
 def test_total_correlation_is_what_the_critic_says_of_the_codes() -> None:
     method, x = make(FactorVAE), images()
     terms = loss(method, Batch(x))

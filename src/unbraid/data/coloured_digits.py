@@ -16,11 +16,12 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import Digits, Part, read_digits, which, with_border
+from unbraid.data.mnist import Digits, read_digits, which, with_border
 from unbraid.data.rotation import Turns
 from unbraid.seeds import derive
 
 Colours = Literal["mild", "hard"]
+Part = Literal["train", "validation", "test"]
 TRAIN_ANGLES = (0.0, 22.5, -22.5, 45.0, -45.0)
 TEST_ANGLES = (-75.0, -65.0, 65.0, 75.0)
 
@@ -47,6 +48,7 @@ def colored_mnist(
     part: Part = "train",
     colours: Colours = "mild",
     colourings: int = 2,
+    held_out: int = 0,
     digits: Digits = "auto",
     backgrounds: tuple[str, ...] | None = None,
     test_backgrounds: tuple[str, ...] | None = None,
@@ -58,10 +60,11 @@ def colored_mnist(
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        part: `train` shows each training digit in a few fixed colourings; `test` each test digit in every one of
-            the test's.
+        part: `train` shows each training digit in a few fixed colourings; `validation` does so for those held out;
+            `test` each test digit in every one of the test's.
         colours: `mild`, as hard for a plain network as the paper's are, or `hard`.
         colourings: How many colourings of each training digit there are, all different, drawn once and kept.
+        held_out: How many training digits are kept for the part `validation`, which chooses hyperparameters.
         digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
         backgrounds: Colours of the training's grounds, as RRGGBB, in the place of the set's.
         test_backgrounds: Colours of the test's grounds.
@@ -70,9 +73,9 @@ def colored_mnist(
         size: Side of the picture in pixels; above 28 the ground is larger.
     """
     palette = _palette(colours, backgrounds, test_backgrounds, inks)
-    images, labels = read_digits(root, part=part, digits=digits)
+    images, labels = read_digits(root, part="test" if part == "test" else "train", digits=digits)
     name = ["colored-mnist", *_marks(colours, which(digits, root), part)]
-    return _dataset("-".join(name), images, labels, palette, part, colourings, colour_seed, size)
+    return _dataset("-".join(name), images, labels, palette, part, colourings, held_out, colour_seed, size)
 
 
 def rotation_colored_mnist(
@@ -81,6 +84,7 @@ def rotation_colored_mnist(
     part: Part = "train",
     colours: Colours = "mild",
     colourings: int = 2,
+    held_out: int = 0,
     digits: Digits = "auto",
     backgrounds: tuple[str, ...] | None = None,
     test_backgrounds: tuple[str, ...] | None = None,
@@ -95,10 +99,11 @@ def rotation_colored_mnist(
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        part: `train` shows each training digit in a few fixed colourings; `test` each test digit in every one of
-            the test's, at every one of its angles.
+        part: `train` shows each training digit in a few fixed colourings; `validation` does so for those held out;
+            `test` each test digit in every one of the test's, at every one of its angles.
         colours: `mild`, as hard for a plain network as the paper's are, or `hard`.
         colourings: How many colourings of each training digit there are, all different, drawn once and kept.
+        held_out: How many training digits are kept for the part `validation`, which chooses hyperparameters.
         digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
         backgrounds: Colours of the training's grounds, as RRGGBB, in the place of the set's.
         test_backgrounds: Colours of the test's grounds.
@@ -113,10 +118,12 @@ def rotation_colored_mnist(
     for option, given in (("angles", angles), ("test_angles", test_angles)):
         if not given:
             raise ValueError(f"The list of {option} is empty: give at least one angle in degrees.")
-    images, labels = read_digits(root, part=part, digits=digits)
+    images, labels = read_digits(root, part="test" if part == "test" else "train", digits=digits)
     name = ["rotation-colored-mnist", *_marks(colours, which(digits, root), part)]
     turned = (tuple(map(float, angles)), tuple(map(float, test_angles)), free_angle)
-    return _dataset("-".join(name), images, labels, palette, part, colourings, colour_seed, size, turned)
+    return _dataset(
+        "-".join(name), images, labels, palette, part, colourings, held_out, colour_seed, size, turned
+    )
 
 
 class ColourRenderer:
@@ -173,6 +180,7 @@ def _dataset(
     palette: Palette,
     part: Part,
     colourings: int,
+    held_out: int,
     seed: int,
     size: int,
     turned: tuple[tuple[float, ...], tuple[float, ...], bool] | None = None,
@@ -182,10 +190,10 @@ def _dataset(
     angles = () if turned is None else tuple(dict.fromkeys([*turned[0], *turned[1]]))
     sizes = {"digit": 10, "image": len(images), "background": len(grounds), "ink": len(palette.inks)}
     space = FactorSpace(sizes | ({"angle": len(angles)} if angles else {}))
-    shown = [grounds.index(colour) for colour in (palette.train if part == "train" else palette.test)]
+    shown = [grounds.index(colour) for colour in (palette.test if part == "test" else palette.train)]
     colours = torch.cartesian_prod(torch.tensor(shown), torch.arange(len(palette.inks)))
     generator = Generator().manual_seed(derive(seed, "colours"))
-    if part == "train":
+    if part != "test":
         if not 1 <= colourings <= len(colours):
             raise ValueError(
                 f"A digit has 1 to {len(colours)} different colourings of {len(shown)} grounds and "
@@ -197,7 +205,7 @@ def _dataset(
         columns = [colours.expand(len(images), -1, -1)]
     if turned is not None:
         train, test, free = turned
-        if part == "train":
+        if part != "test":
             drawn = torch.randint(len(train), (len(images), colourings, 1), generator=generator)
             columns.append(drawn if free else drawn[:, :1].expand(-1, colourings, -1))
         else:  # every colouring at every angle
@@ -205,7 +213,9 @@ def _dataset(
             repeated = columns[0].repeat_interleave(len(test), 1)
             columns = [repeated, numbers.repeat(columns[0].shape[1])[:, None].expand(len(images), -1, -1)]
     which_one = torch.stack([labels, torch.arange(len(images))], 1)[:, None]
-    rows = torch.cat([which_one.expand(-1, columns[0].shape[1], -1), *columns], 2).flatten(0, 1)
+    rows = torch.cat([which_one.expand(-1, columns[0].shape[1], -1), *columns], 2)
+    if part != "test":
+        rows = rows[_kept(len(images), held_out, part)]
     return Dataset(
         ColourRenderer(
             with_border(images, size),
@@ -215,7 +225,7 @@ def _dataset(
         ),
         name=name,
         space=space,
-        combinations=space.index(rows),
+        combinations=space.index(rows.flatten(0, 1)),
         label="digit",
         nuisances=("background", "ink"),
         unknown=("angle",) if angles else (),
@@ -226,6 +236,18 @@ def _dataset(
             **({"angle": [f"{angle:+g}" if angle else "0" for angle in angles]} if angles else {}),
         },
     )
+
+
+def _kept(count: int, held_out: int, part: Part) -> Int[Tensor, " n"]:
+    """The numbers of the training digits that a part shows; which ones are held out is always the same."""
+    least = 1 if part == "validation" else 0
+    if not least <= held_out < count:
+        raise ValueError(
+            f"Of {count} training digits {least} to {count - 1} can be held out for validation; got "
+            f"held_out={held_out}."
+        )
+    order = torch.randperm(count, generator=Generator().manual_seed(0))
+    return (order[:held_out] if part == "validation" else order[held_out:]).sort().values
 
 
 def _palette(colours: str, *given: Sequence[str] | None) -> Palette:

@@ -31,6 +31,7 @@ class FactorVAE(Autoencoder[Batch]):
         decoder: Codes to the parameters of p(x|z).
         critic: Codes to two logits, the first for codes as they are, the second for shuffled ones.
         gamma: The weight of the total correlation; 0 is the VAE.
+        beta: The weight of the KL divergence; the paper has 1.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
@@ -41,11 +42,12 @@ class FactorVAE(Autoencoder[Batch]):
         critic: nn.Module,
         *,
         gamma: float = 10.0,  # the least of Locatello et al., 2019; the paper has several, by dataset
+        beta: float = 1.0,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
-        require_nonnegative(gamma=gamma)
-        self.critic, self.gamma = critic, gamma
+        require_nonnegative(gamma=gamma, beta=beta)
+        self.critic, self.gamma, self.beta = critic, gamma, beta
 
     def loss(self, batch: Batch) -> Terms:
         q = self.posterior(batch.x)
@@ -53,7 +55,7 @@ class FactorVAE(Autoencoder[Batch]):
         nll = self.likelihood.nll(self.decoder(z), batch.x)
         kl = kl_to_standard_normal(q)
         tc = log_density_ratio(self.critic(z).to(z.dtype))
-        return Terms(nll + kl + self.gamma * tc, {"nll": nll, "kl": kl, "tc": tc})
+        return Terms(nll + self.beta * kl + self.gamma * tc, {"nll": nll, "kl": kl, "tc": tc})
 
     def critic_loss(self, batch: Batch, other: Batch) -> Terms:
         """What the critic minimises; no gradient reaches the encoder."""

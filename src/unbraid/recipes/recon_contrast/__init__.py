@@ -1,0 +1,1 @@
+"""The tables of Reconstruction for Disentanglement, Contrast for Invariance, 2022."""
