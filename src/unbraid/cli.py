@@ -297,6 +297,9 @@ def _print_json(value: Any) -> None:
 
 def main() -> None:
     """Runs the command line; a mistake in the input is one sentence and exit code 2."""
+    from unbraid.memory import keep_freed_memory
+
+    keep_freed_memory()
     try:
         app()
     except BrokenPipeError:

@@ -1,0 +1,51 @@
+"""Memory kept between steps, src/unbraid/memory.py."""
+
+import subprocess
+import sys
+
+import pytest
+
+from unbraid.memory import keep_freed_memory
+
+FAULTS = """
+import resource, sys
+import torch
+from unbraid.memory import keep_freed_memory
+
+if sys.argv[1] == "keep":
+    keep_freed_memory()
+
+
+def touch():
+    first = torch.ones(2_000_000)
+    second = torch.ones(2_000_000)  # 8 MB each
+    del second, first
+
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+for _ in range(3):
+    touch()
+before = faults()
+for _ in range(20):
+    touch()
+print(faults() - before)
+"""
+
+
+def page_faults(how: str) -> int:
+    done = subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(not keep_freed_memory(), reason="this C library has no mallopt")
+def test_memory_that_was_freed_is_used_again_without_asking_the_system() -> None:
+    assert page_faults("keep") < 200
+    assert page_faults("as it is") > 2000
+
+
+def test_a_c_library_without_the_option_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
+    assert not keep_freed_memory()
