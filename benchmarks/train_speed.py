@@ -15,6 +15,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import resource
 import statistics
 import sys
 import time
@@ -26,7 +27,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # for all of them; read whe
 
 import torch
 import training_peers as peers
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -36,6 +37,7 @@ from unbraid.game import Game
 from unbraid.memory import keep_freed_memory
 from unbraid.methods import BetaVAE, FactorVAE
 from unbraid.methods.assemble import assemble
+from unbraid.nn.halving import Doubling, Halving
 
 METHODS = {"beta-vae": BetaVAE, "factor-vae": FactorVAE}
 LOOPS = {
@@ -69,6 +71,15 @@ def model(method: str, dataset: Dataset) -> Any:
     return assemble(METHODS[method], dataset.shape, n=len(dataset))
 
 
+def plain(method: Any) -> Any:
+    """With PyTorch's own convolutions of the same sizes and weights, as everyone else has them."""
+    for layer in method.modules():
+        for ours, theirs in ((Halving, nn.Conv2d), (Doubling, nn.ConvTranspose2d)):
+            if type(layer) is ours:
+                layer.__class__ = theirs
+    return method
+
+
 def images_of(dataset: Dataset) -> Callable[[int], Tensor]:
     """The batches that everyone but Unbraid is given."""
     images = dataset.source
@@ -78,7 +89,7 @@ def images_of(dataset: Dataset) -> Callable[[int], Tensor]:
 
 def hand_written_beta_vae(dataset: Dataset, batch: int) -> Step:
     """A β-VAE's step as one would write it without a library."""
-    method, images = model("beta-vae", dataset), images_of(dataset)
+    method, images = plain(model("beta-vae", dataset)), images_of(dataset)
     encoder, decoder = method.encoder, method.decoder
     optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
 
@@ -99,7 +110,7 @@ def hand_written_beta_vae(dataset: Dataset, batch: int) -> Step:
 
 def hand_written_factor_vae(dataset: Dataset, batch: int) -> Step:
     """A FactorVAE's step: the autoencoder's update, then the critic's on detached codes."""
-    method, images = model("factor-vae", dataset), images_of(dataset)
+    method, images = plain(model("factor-vae", dataset)), images_of(dataset)
     encoder, decoder, critic = method.encoder, method.decoder, method.critic
     optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
     critic_optimiser = torch.optim.Adam(critic.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
@@ -141,7 +152,7 @@ def unbraid_step(method: str, dataset: Dataset, batch: int) -> Step:
 def peer_step(task: Task, dataset: Dataset) -> Step:
     if task.folder is not None:
         sys.path.append(task.folder)
-    method, images = model(task.method, dataset), images_of(dataset)
+    method, images = plain(model(task.method, dataset)), images_of(dataset)
     networks = (method.encoder, method.decoder)
     if task.method == "factor-vae":
         return peers.pythae_factor_vae(*networks, method.critic, images, task.batch, method.gamma)
@@ -169,6 +180,12 @@ def step_of(task: Task) -> Step:
     return peer_step(task, dataset)
 
 
+def readings() -> tuple[float, float, int]:
+    """The wall clock, the processor time, and the pages of memory that the system had to hand out."""
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    return time.perf_counter(), time.process_time(), faults
+
+
 def serve(task: Task, pipe: Connection) -> None:
     """Warms up, says how many operations a step has, then times as many steps as it is told to."""
     torch.set_num_threads(task.threads)
@@ -183,10 +200,10 @@ def serve(task: Task, pipe: Connection) -> None:
         step()
     pipe.send(counter.get_total_flops())
     while steps := pipe.recv():
-        began, worked = time.perf_counter(), time.process_time()
+        before = readings()
         for _ in range(steps):
             step()
-        pipe.send(((time.perf_counter() - began) / steps, (time.process_time() - worked) / steps))
+        pipe.send([(after - earlier) / steps for after, earlier in zip(readings(), before, strict=True)])
 
 
 class Loop:
@@ -212,11 +229,12 @@ class Loop:
 
     def result(self) -> dict[str, Any]:
         """Medians over the rounds, and how far the rounds of the middle half lie apart."""
-        walls, processor = zip(*self.times, strict=True)
+        walls, processor, faults = zip(*self.times, strict=True)
         low, middle, high = statistics.quantiles(walls, n=4)
         return {
             "steps_per_second": 1 / middle,
             "processor_ms": 1e3 * statistics.median(processor),
+            "page_faults": statistics.median(faults),
             "spread": (high - low) / middle,
             "operations": self.operations,
             "operations_per_second": self.operations / middle,
@@ -253,12 +271,14 @@ def show(method: str, summary: dict[str, Any], arguments: argparse.Namespace) ->
     print(
         f"{method}, {side}, batch {arguments.batch}, threads: {arguments.threads}, torch {torch.__version__}"
     )
-    print(f"  {'':<20} {'steps/s':>8} {'spread':>7} {'processor':>10}   unbraid is … times as fast")
+    print(
+        f"  {'':<20} {'steps/s':>8} {'spread':>7} {'processor':>10} {'faults':>7}   unbraid is … times as fast"
+    )
     for name, result in summary["loops"].items():
         if name == "peak":
             continue
         line = f"  {name:<20} {result['steps_per_second']:8.2f} {result['spread']:7.0%}"
-        line += f" {result['processor_ms']:7.1f} ms"
+        line += f" {result['processor_ms']:7.1f} ms {result['page_faults']:7.0f}"
         if "unbraid_ratio_wall" in result:
             line += f"   {result['unbraid_ratio_wall']:.2f} by the wall clock, "
             line += f"{result['unbraid_ratio_processor']:.2f} by processor time"

@@ -17,9 +17,8 @@ if sys.argv[1] == "keep":
 
 
 def touch():
-    first = torch.ones(2_000_000)
-    second = torch.ones(2_000_000)  # 8 MB each
-    del second, first
+    activations = [torch.ones(2_000_000) for _ in range(6)]  # 8 MB each
+    del activations
 
 
 def faults():

@@ -45,3 +45,38 @@ def test_the_layers_halve_and_double_the_side() -> None:
     small = Halving(3, 8)(torch.rand(2, 3, 32, 32))
     assert small.shape == (2, 8, 16, 16)
     assert Doubling(8, 3)(small).shape == (2, 3, 32, 32)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("order", [torch.contiguous_format, torch.channels_last])
+def test_doubling_to_an_image_on_a_cpu_is_pytorch_s_transposed_convolution(
+    channels: int, order: torch.memory_format
+) -> None:
+    torch.manual_seed(0)
+    layer = Doubling(5, channels).double().to(memory_format=order)  # type: ignore[call-overload]
+    x = torch.randn(3, 5, 6, 6, dtype=torch.float64).to(memory_format=order).requires_grad_()
+    plain = F.conv_transpose2d(x, layer.weight, layer.bias, 2, 1)
+    ours, wanted = layer(x), [x, *layer.parameters()]
+    assert_close(ours, plain)
+    assert "DoubleToFew" in type(ours.grad_fn).__name__
+    toward = torch.randn_like(plain)
+    assert_close(torch.autograd.grad(ours, wanted, toward), torch.autograd.grad(plain, wanted, toward))
+
+
+def test_doubling_to_an_image_can_be_stacked_and_differentiated_twice() -> None:
+    torch.manual_seed(0)
+    layer = Doubling(2, 1).double()
+    x = torch.randn(4, 2, 2, 3, 3, dtype=torch.float64)
+    assert_close(torch.func.vmap(layer)(x), torch.stack([layer(one) for one in x]))
+    gradient = torch.func.vmap(torch.func.grad(lambda one: layer(one).square().sum()))(x)
+    assert_close(gradient[1], torch.func.grad(lambda one: layer(one).square().sum())(x[1]))
+    x0, *parameters = (t.detach().requires_grad_() for t in (x[0], layer.weight, layer.bias))
+    assert torch.autograd.gradgradcheck(
+        lambda x, w, b: torch.func.functional_call(layer, {"weight": w, "bias": b}, (x,)), (x0, *parameters)
+    )
+
+
+def test_doubling_under_mixed_precision_is_pytorch_s_own() -> None:
+    layer = Doubling(2, 1)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert "DoubleToFew" not in type(layer(torch.randn(1, 2, 4, 4)).grad_fn).__name__
