@@ -31,6 +31,7 @@ def test_an_idx_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         (idx(np.zeros((3, 2)))[:-9], "damaged, cut short or of another kind"),
         (b"<html>", "damaged, cut short or of another kind"),
     ],
+    ids=["shape", "kind", "cut", "page"],
 )
 def test_another_content_is_refused(tmp_path: Path, content: bytes, sentence: str) -> None:
     (tmp_path / "file.gz").write_bytes(content)

@@ -120,7 +120,8 @@ def _train(method: str, common: dict[str, Any], options: dict[str, Any]) -> None
         terms = ", ".join(
             f"{name} {value:.4g}" for name, value in last.items() if name not in ("step", "seconds")
         )
-        print(f"{method} trained for {last.get('step', 0)} steps in {run.folder}: {terms}.")
+        done = f"trained for {last['step']} steps" if last else "fitted"
+        print(f"{method} {done} in {run.folder}{f': {terms}' if terms else ''}.")
 
 
 def _run(plan: "Plan", common: dict[str, Any]) -> "Run":
