@@ -23,7 +23,7 @@ from unbraid.metrics import GroupAccuracy, group_accuracy
 
 PALETTE = PALETTES["mild"]  # training grounds and inks are those of both sets
 HUES = {"yellow": "{v}{v}00", "magenta": "{v}00{v}", "cyan": "00{v}{v}"}
-BRIGHTNESS = (0x40, 0x60, 0x80, 0x90, 0xA0, 0xB0, 0xC0)
+BRIGHTNESS = (0x60, 0x80, 0x90, 0x94, 0x98, 0xA0, 0xA4, 0xA8, 0xB0, 0xC0)
 
 
 def split() -> tuple[Tensor, Tensor]:
@@ -75,7 +75,7 @@ def spread(values: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--steps", type=int, default=3000, help="of training")
+    parser.add_argument("--steps", type=int, default=6000, help="of training")
     parser.add_argument("--seeds", type=int, default=3, help="networks to train")
     parser.add_argument("--count", type=int, default=1000, help="held-out digits to judge by")
     parser.add_argument("--device", default="cpu")

@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation: one for each method, and a sheet of each rendered dataset.
+"""Makes the pictures of the documentation: one for each method, and sheets of the datasets that are made here.
 
     python docs/make_pictures.py --steps 5000 --device cuda
 
@@ -15,6 +15,8 @@ from PIL import Image
 from torch import Generator
 
 from unbraid import Plan, load, open_dataset, replace
+from unbraid.data.coloured_digits import PALETTES
+from unbraid.data.draws import Pairs
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
 from unbraid.model import method_class, method_classes
@@ -78,6 +80,33 @@ def sheet_of(name: str) -> Image.Image:
     return image_sheet([("", row) for row in x.split(9)])
 
 
+def digits_in_colour() -> Image.Image:
+    """Pairs of both data sets of coloured digits, then digits of their test parts; bundled digits, for no files."""
+    rows = []
+    for name, label in (("colored-mnist", "coloured"), ("rotation-colored-mnist", "and turned")):
+        train, test = (open_dataset(name, digits="bundled", part=part) for part in ("train", "test"))
+        generator = Generator().manual_seed(1)
+        pairs = Pairs()(train, 9, generator, torch.tensor(0))
+        rows += [(label, pairs.x1), ("partner", pairs.x2), ("test", test.observe(test.draw(9, generator)))]
+    return image_sheet(rows)
+
+
+def chosen_colours() -> Image.Image:
+    """One digit in every colouring of training and of both tests."""
+    rows = []
+    trained = PALETTES["mild"].train
+    for label, colours, grounds in (
+        ("training", "mild", trained),
+        ("mild", "mild", None),
+        ("hard", "hard", None),
+    ):
+        test = open_dataset(
+            "colored-mnist", digits="bundled", part="test", colours=colours, test_backgrounds=grounds
+        )
+        rows.append((label, test.observe(torch.arange(18) + 18 * 3)))
+    return image_sheet(rows, scale=1)
+
+
 def save(picture: Image.Image, path: Path) -> None:
     """64 greys keep the file small; colours stay as they are, which a palette would spoil."""
     grey = all(band.getextrema()[1] - band.getextrema()[0] <= 12 for band in _differences(picture))
@@ -111,6 +140,8 @@ def main() -> None:
     if not arguments.methods:
         for name in ("sprites", "rooms"):
             save(sheet_of(name), arguments.out / f"{name}.png")
+        save(digits_in_colour(), arguments.out / "coloured_digits.png")
+        save(chosen_colours(), arguments.out / "p1_colours.png")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Palette(NamedTuple):
 TRAIN = ("c00000", "00c000", "0000c0")  # red, green and blue
 INKS = ("ffffff", "ffff00", "00ffff", "ff00ff", "ff8000", "c0c0c0")
 PALETTES: dict[str, Palette] = {
-    "mild": Palette(TRAIN, ("606000", "006060", "a800a8"), INKS),  # yellow and cyan, dark, and magenta
+    "mild": Palette(TRAIN, ("606000", "006060", "a400a4"), INKS),  # yellow and cyan, dark, and magenta
     "hard": Palette(TRAIN, ("c0c000", "00c0c0", "c000c0"), INKS),  # the same as bright as in training
 }
 
