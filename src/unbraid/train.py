@@ -110,6 +110,7 @@ def open_loop(
             plan.validation, Generator().manual_seed(derive(plan.seed, "split"))
         )
         for part in (dataset, held_out):  # what a part cannot give is said before the run begins
+            draw.check(part)
             draw(part, 2, Generator(place).manual_seed(0), torch.tensor(plan.steps, device=place))
     if start_from is not None:
         _start_from(method, Run(start_from))
