@@ -1,14 +1,19 @@
 """The rules by which batches are drawn, src/unbraid/data/draws.py."""
 
+from typing import Any
+
 import pytest
 import torch
 from scipy.stats import chisquare
 from torch import Tensor
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Pairs, Samples
 from unbraid.data.factors import FactorSpace
+from unbraid.data.rooms import rooms
 from unbraid.schedules import Linear
 from unbraid.types import Batch, PairBatch
 
@@ -252,3 +257,38 @@ def test_pairs_say_when_partners_are_found_by_trial() -> None:
     assert Pairs().not_captured(dataset()) is None
     few = dataset().under(lambda space: space.among(torch.tensor([0, 1, 5, 7, 11])))
     assert "found by trial" in (Pairs().not_captured(few) or "")
+
+
+class NoWaiting(TorchDispatchMode):
+    """Fails on what makes a device wait for the host, or gives shapes that depend on values."""
+
+    WAITS = (
+        torch.ops.aten._local_scalar_dense.default,
+        torch.ops.aten.nonzero.default,
+        torch.ops.aten.masked_select.default,
+        torch.ops.aten._unique2.default,
+    )
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        assert func not in self.WAITS, f"a draw waits: {func}"
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        dataset(label="c"),
+        dataset(SPACE.only(c=[0, 2], d=[1, 3, 4]), label="c"),
+        colored_mnist(digits="bundled"),
+        rotation_colored_mnist(digits="bundled"),
+        rooms(size=8, part="train"),
+    ],
+    ids=["grid", "product", "coloured", "turned", "rooms"],
+)
+def test_pairs_are_drawn_without_waiting(data: Dataset) -> None:
+    pairs = Pairs(same_class=True)
+    pairs.check(data)
+    data, step = data.to("cpu"), torch.tensor(0)
+    pairs(data, 8, generator(), step)  # what is worked out once, is
+    with NoWaiting():
+        pairs(data, 8, generator(), step)
