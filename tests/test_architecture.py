@@ -20,7 +20,7 @@ ALLOWED = {
     "schedules": {"settings", "types"},
     "optimisers": {"settings"},
     "objectives": {"distributed", "settings", "types"},
-    "nn": {"naming", "settings", "types"},
+    "nn": {"distributed", "naming", "settings", "types"},
     "data": {*BASE},
     "methods": {*BASE, "nn", "objectives", "optimisers", "strands"},
     "compiled": {"methods", "settings", "types"},

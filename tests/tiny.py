@@ -11,8 +11,8 @@ from unbraid import methods
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
-from unbraid.nn import Critic, MLPDecoder, MLPEncoder
-from unbraid.types import Batch, Observations, PairBatch, Terms
+from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures
+from unbraid.types import Batch, Observations, PairBatch, Terms, ViewBatch
 
 M = TypeVar("M", bound=Method)
 
@@ -24,6 +24,9 @@ SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their stra
     "recon-contrast": {"predictive": 2, "known": 1, "unknown": 1},
     "uai": {"e1": 2, "e2": 2},
     "vfae": {"z1": 3, "z2": 1},
+    "simclr": {"embedding": 4},
+    "subinfomax": {"embedding": 4, "orthogonality": 0.1, "hessian": 0.01},
+    "supcon": {"embedding": 4},
 }
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 
@@ -41,6 +44,10 @@ def batch_for(cls: type[Method], size: int = 8, *, seed: int = 1) -> Any:
     if cls.batch is PairBatch:
         k = torch.ones(size, dtype=torch.long)
         return PairBatch(x, images(size, seed=seed + 1000), k, *roles(size, seed=seed))
+    if cls.batch is ViewBatch:
+        labels, nuisances = roles(size, seed=seed)
+        first, second = (torch.stack([labels, nuisances[:, 0], place], 1) for place in nuisances.T)
+        return ViewBatch(x, images(size, seed=seed + 1000), labels, nuisances, first, second)
     raise ValueError(f"There is no tiny {cls.batch.__name__} yet: add it here.")
 
 
@@ -66,6 +73,8 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
             "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),
             "critic": Critic(CODES, width=16, layers=2),
         }
+        if cls.batch is ViewBatch:
+            parts["encoder"] = MLPFeatures(SHAPE, hidden=(32, 16))
         settings |= {name: part for name, part in parts.items() if name in inspect.signature(cls).parameters}
     with patch("unbraid.methods.base.networks", networks):
         sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES, "codes": CODES}

@@ -52,10 +52,21 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        (gradient,) = gradients
-        gradient = gradient.clone(memory_format=torch.contiguous_format)  # others may hold the same tensor
-        dist.all_reduce(gradient)
-        return share(gradient)
+        return _Share.apply(*gradients)  # type: ignore[return-value]
+
+
+class _Share(torch.autograd.Function):
+    """This process's rows of the sum over all; each is the other's backward, so gradients have gradients too."""
+
+    @staticmethod
+    def forward(ctx: Any, joined: Tensor) -> Tensor:
+        joined = joined.clone(memory_format=torch.contiguous_format)  # others may hold the same tensor
+        dist.all_reduce(joined)
+        return share(joined)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        return _Gather.apply(*gradients)  # type: ignore[return-value]
 
 
 def gather(local: Tensor) -> Tensor:

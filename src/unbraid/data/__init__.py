@@ -9,11 +9,13 @@ from unbraid.data.dsprites import dsprites
 from unbraid.data.factors import FactorSpace
 from unbraid.data.files import archive, array, folder
 from unbraid.data.mnist import digits, read_digits
+from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
 from unbraid.data.table import read_table, table
+from unbraid.data.views import Views
 
 __all__ = [
     "DATASETS",
@@ -24,6 +26,7 @@ __all__ = [
     "Pairs",
     "Renderer",
     "Samples",
+    "Views",
     "archive",
     "array",
     "check_dataset",
@@ -33,6 +36,7 @@ __all__ = [
     "dsprites",
     "folder",
     "get_dataset",
+    "mnist_stl10",
     "mpi3d",
     "open_dataset",
     "read_digits",

@@ -15,6 +15,7 @@ from unbraid.data.dsprites import dsprites
 from unbraid.data.files import archive, folder
 from unbraid.data.mnist import digits
 from unbraid.data.mnist import source as digits_source
+from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.mpi3d import source as mpi3d_source
 from unbraid.data.rooms import rooms
@@ -49,6 +50,9 @@ DATASETS = {
     "digits": Entry(digits, digits_source, BUNDLED),
     "colored-mnist": Entry(colored_mnist, digits_source, BUNDLED),
     "rotation-colored-mnist": Entry(rotation_colored_mnist, digits_source, BUNDLED),
+    "mnist-stl10": Entry(
+        mnist_stl10, digits_source, f"{BUNDLED}, and from textures where there are no photographs"
+    ),
     "credit": Entry(credit),
 }
 

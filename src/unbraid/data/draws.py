@@ -14,8 +14,9 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.views import Views
 from unbraid.schedules import Schedule
-from unbraid.types import Batch, PairBatch
+from unbraid.types import Batch, PairBatch, ViewBatch
 
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
 
@@ -220,4 +221,4 @@ def _on(device: torch.device, numbers: tuple[int, ...]) -> Tensor:
     return torch.tensor(numbers, device=device)
 
 
-DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs}
+DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs, ViewBatch: Views}

@@ -13,6 +13,10 @@ from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.recon_contrast import ReconContrast
+from unbraid.methods.simclr import SimCLR
+from unbraid.methods.subinfomax import SubInfoMax
+from unbraid.methods.supcon import SupCon
+from unbraid.methods.supervised_subembeddings import SupervisedSubembeddings
 from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.uai import UAI
 from unbraid.methods.vae import VAE
@@ -36,4 +40,8 @@ __all__ = [
     "CNNBetaVAE",
     "FactorVAE",
     "ReconContrast",
+    "SimCLR",
+    "SubInfoMax",
+    "SupCon",
+    "SupervisedSubembeddings",
 ]

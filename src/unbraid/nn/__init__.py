@@ -6,11 +6,16 @@ from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
 from unbraid.nn.disentanglers import Disentanglers
+from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+from unbraid.nn.projection import Projection
+from unbraid.nn.resnet import ResNet
+from unbraid.nn.small_conv import SmallConv
 
 __all__ = [
     "ARCHITECTURES",
+    "EXTRACTORS",
     "Classifier",
     "Classifiers",
     "ConvDecoder",
@@ -22,6 +27,11 @@ __all__ = [
     "Features",
     "MLPDecoder",
     "MLPEncoder",
+    "MLPFeatures",
     "Network",
+    "Projection",
+    "ResNet",
+    "SmallConv",
+    "extractor",
     "networks",
 ]

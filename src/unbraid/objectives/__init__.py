@@ -2,7 +2,7 @@
 
 from unbraid.objectives.changed_codes import alike, change, exchange, jensen_shannon
 from unbraid.objectives.class_average import class_average
-from unbraid.objectives.contrast import contrast, supervised_contrast
+from unbraid.objectives.contrast import contrast, contrast_gradient, supervised_contrast
 from unbraid.objectives.covariance import (
     aggregate_covariance,
     covariance,
@@ -10,6 +10,7 @@ from unbraid.objectives.covariance import (
     off_diagonal_penalty,
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
+from unbraid.objectives.dependence import dependence
 from unbraid.objectives.kl import kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
     Bernoulli,
@@ -23,6 +24,7 @@ from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mm
 from unbraid.objectives.pairwise_kl import pairwise_kl
 from unbraid.objectives.reversal import reverse_gradient
 from unbraid.objectives.shared_codes import shared_codes
+from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
 
 __all__ = [
@@ -36,15 +38,19 @@ __all__ = [
     "change",
     "class_average",
     "contrast",
+    "contrast_gradient",
     "covariance",
     "critic_cross_entropy",
     "decompose",
+    "dependence",
     "diagonal_penalty",
     "exchange",
     "fast_group_mmd",
     "fast_mmd",
     "gaussian_kernel",
     "gaussian_nll",
+    "hessian_blocks",
+    "infomin",
     "jensen_shannon",
     "kl",
     "kl_per_code",
@@ -52,10 +58,12 @@ __all__ = [
     "log_density_ratio",
     "mmd",
     "off_diagonal_penalty",
+    "orthogonality",
     "pairwise_kl",
     "reverse_gradient",
     "shared_codes",
     "squared_error",
     "supervised_contrast",
     "total_correlation",
+    "unit_parts",
 ]

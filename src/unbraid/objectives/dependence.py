@@ -1,0 +1,48 @@
+"""How much the parts of a code depend on each other over the batch, by kernels.
+
+Gretton et al., 2005, Measuring Statistical Dependence with Hilbert-Schmidt Norms (HSIC); normalised as in Cortes et
+al., 2012, Algorithms for Learning Kernels Based on Centered Alignment.
+"""
+
+from itertools import combinations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from unbraid.distributed import gather
+from unbraid.objectives.subembeddings import Parts
+from unbraid.types import Scalar
+
+TINY = 1e-12
+
+
+def dependence(z: Parts, *, width: float = 0.7) -> Scalar:
+    r"""Centred alignment of Gaussian kernels, a sum over pairs of parts; each lies between 0 and 1.
+
+    .. math:: \sum_{k < k'} \frac{\langle \tilde K_k, \tilde K_{k'} \rangle}
+              {\| \tilde K_k \| \| \tilde K_{k'} \|}, \quad
+              K_k = \exp(-\| z_{i,k} - z_{j,k} \|^2 / 2 σ^2), \quad \tilde K = H K H
+
+    With rows drawn independently and many of them, it is 0 exactly when the parts are independent; of n rows it
+    is some :math:`1/n` above that. Unlike an angle between two parts of one row it does not see how the
+    dimensions of one are turned against those of the other.
+
+    Args:
+        z: Parts of unit length, so that one width suits all.
+        width: σ.
+    """
+    everyone = gather(z)
+    kernels = [_centred(part, width) for part in everyone.unbind(1)]
+    norms = [kernel.square().sum().add(TINY).sqrt() for kernel in kernels]
+    aligned = [
+        (kernels[k] * kernels[other]).sum() / (norms[k] * norms[other])
+        for k, other in combinations(range(len(kernels)), 2)
+    ]
+    return torch.stack(aligned).sum() if aligned else z.new_zeros(())
+
+
+def _centred(part: Float[Tensor, "n e"], width: float) -> Float[Tensor, "n n"]:
+    with torch.autocast(part.device.type, enabled=False):  # which would round the similarities
+        kernel = ((part @ part.T - 1) / width**2).exp()
+    return kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()

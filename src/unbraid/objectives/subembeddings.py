@@ -1,0 +1,72 @@
+"""How much the subembeddings of a code share: the regularisers of Burns et al., 2021, Unsupervised Disentanglement
+without Autoencoding, ICML workshop, Eqs. 4 to 8.
+
+Subembeddings come as one tensor (rows, parts, dimensions). All but the Hessian's are of unit length.
+"""
+
+from itertools import permutations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from unbraid.distributed import gather, rank
+from unbraid.types import Scalar
+
+Parts = Float[Tensor, "b s e"]
+
+
+def infomin(z: Parts, *, temperature: float) -> Scalar:
+    r"""InfoNCE between the parts of a code, negated: what it minimises is a lower bound (Eq. 4).
+
+    .. math:: R = \sum_{k ≠ k'} \frac1b \sum_i
+              \log \frac{\exp(z_{i,k} \cdot z_{i,k'} / τ)}{\sum_a \exp(z_{i,k} \cdot z_{a,k'} / τ)}
+
+    The rows are those of one view. The denominator is printed with z_{a,k}; with that the ratio would be no
+    probability.
+    """
+    everyone = gather(z)
+    own = torch.arange(len(z), device=z.device)[:, None] + rank() * len(z)
+    total = z.new_zeros(())
+    for k, other in permutations(range(z.shape[1]), 2):
+        with torch.autocast(z.device.type, enabled=False):  # which would round the similarities
+            similarity = z[:, k] @ everyone[:, other].T / temperature
+        total = total + similarity.log_softmax(1).gather(1, own).mean()
+    return total
+
+
+def orthogonality(z1: Parts, z2: Parts, *, permuted: bool = False) -> Scalar:
+    r"""How far from orthogonal the parts of both views of an image are (Eq. 5), a mean over i and over j.
+
+    .. math:: R = \sum_{k ≠ k'} \frac1{2b} \sum_i \frac12 \sum_{j ∈ \{i, i'\}} |z_{i,k} \cdot z_{j,k'}|
+
+    with i' the other view of i. With `permuted`, the dimensions of :math:`z_{i,k}` are put in another order first,
+    drawn anew at each call from torch's default generator and the same for all rows (Eq. 6).
+    """
+    moved = z1, z2
+    if permuted:
+        order = torch.rand(z1.shape[2], device=z1.device).argsort()
+        moved = z1.index_select(2, order), z2.index_select(2, order)
+    pairs = [(a, b) for a in moved for b in (z1, z2)]
+    cosines = torch.stack([(a[:, :, None] * b[:, None]).sum(3) for a, b in pairs])  # (4, b, k, k')
+    between = cosines.abs().mean((0, 1))
+    return between.sum() - between.diagonal().sum()
+
+
+def hessian_blocks(gradient: Parts, *, epsilon: float = 1e-12) -> Scalar:
+    r"""The Frobenius norm of the blocks off the diagonal of the Gauss-Newton matrix, a mean over rows (Eqs. 7, 8).
+
+    .. math:: R = \frac1b \sum_i \sqrt{ε + \sum_{k < k'} \| g_{i,k} g_{i,k'}^T \|_F^2}
+              = \frac1b \sum_i \sqrt{ε + \sum_{k < k'} \| g_{i,k} \|^2 \| g_{i,k'} \|^2}
+
+    with g the gradient of the contrast by the embedding. Each block counts once, so that two parts give Eq. 8.
+    """
+    squares = gradient.square().sum(2)
+    blocks = (squares[:, :, None] * squares[:, None]).triu(1)
+    return (epsilon + blocks.sum((1, 2))).sqrt().mean()
+
+
+def unit_parts(codes: Float[Tensor, "b d"], count: int) -> Parts:
+    """The code cut into equal parts, each brought to length 1."""
+    return F.normalize(codes.unflatten(1, (count, -1)), dim=2)
