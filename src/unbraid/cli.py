@@ -115,6 +115,10 @@ def evaluate(
     test_samples: Annotated[
         int | None, typer.Option(help="Observations to test predictors on; else the protocol's.")
     ] = None,
+    test_part: Annotated[
+        str | None,
+        typer.Option(help="The part of the data to test predictors on, such as test; else the same."),
+    ] = None,
     seed: Seed = 0,
     data: Annotated[
         str | None, typer.Option(help="Another dataset to score on; else the one trained on.")
@@ -134,6 +138,7 @@ def evaluate(
         protocol=protocol,
         samples=samples,
         test_samples=test_samples,
+        test_part=test_part,
         seed=seed,
         root=root,
         device=device,

@@ -42,7 +42,7 @@ PROTOCOLS = {
 DSPRITES = (3, 6, 40, 32, 32)  # InfoGAN-CR gives a forest's depth for each of these factors
 SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
-    *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names"),
+    *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names", "parts"),
 }
 
 
@@ -54,6 +54,7 @@ def evaluate(
     protocol: str = "disentanglement_lib",
     samples: int | None = None,
     test_samples: int | None = None,
+    test_dataset: Dataset | None = None,
     seed: int = 0,
     skip_missing: bool = False,
     quiet: bool = True,
@@ -72,6 +73,7 @@ def evaluate(
         samples: Observations to compute scores on, or to train their predictors on; 0 for all there are; the
             protocol's by default.
         test_samples: Observations to test such predictors on; the protocol's by default.
+        test_dataset: What to draw the test sample from; the same dataset by default.
         seed: Of the samples, and of metrics that draw.
         skip_missing: Leaves out metrics that need what the method or the dataset does not have.
         quiet: Shows no progress.
@@ -84,7 +86,8 @@ def evaluate(
     if test_size < 0:
         raise ValueError(f"The test sample may not have fewer than 0 observations; got {test_size}.")
     sample = Sample(method, dataset.to(method.step.device), size=size, seed=seed)
-    test = Sample(method, sample.dataset, size=test_size, seed=seed + 1) if test_size else None
+    tested = sample.dataset if test_dataset is None else test_dataset.to(method.step.device)
+    test = Sample(method, tested, size=test_size, seed=seed + 1) if test_size else None
     scores = score(
         sample, test, metrics, protocol=protocol, seed=seed, skip_missing=skip_missing, quiet=quiet
     )

@@ -34,7 +34,8 @@ class Plan:
     data: str
     options: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = ("reconstruction", "kl")
-    # Arguments of `evaluate` such as samples, and `on`: options of the data that differ, such as {"part": "test"}.
+    # Arguments of `evaluate` such as samples; `on`, options of the data that differ, such as {"part": "test"};
+    # `test_part`, the part of the data that predictors are tested on.
     scoring: Mapping[str, Any] = field(default_factory=dict)
 
     def resolved(self) -> dict[str, dict[str, Any]]:

@@ -140,6 +140,21 @@ class Sample:
         names = () if self._tables.space is None else self._tables.space.names
         return tuple(name for name, varies in zip(names, self._varying, strict=True) if varies)
 
+    @property
+    def parts(self) -> dict[str, tuple[int, ...]]:
+        """The strands that lie within this one, by the columns of its codes that they have."""
+        place = {dimension: column for column, dimension in enumerate(self.method.strands[self.strand])}
+        inner = {
+            name: tuple(place[dimension] for dimension in dimensions)
+            for name, dimensions in self.method.strands.items()
+            if set(dimensions) < place.keys()
+        }
+        if not inner:
+            raise Missing(
+                f"The strand {self.strand} of {self.method.name()} has no parts: choose another one."
+            )
+        return inner
+
     @cached_property
     def predictions(self) -> Int[np.ndarray, " n"]:
         """The class that the method predicts for each observation."""

@@ -196,6 +196,8 @@ def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device:
             dataset, said["on"] = dataset_beside(run, root, **how.pop("on"))
         else:
             dataset = dataset_of(run, root)
+        if "test_part" in how:
+            how["test_dataset"], said["on"] = dataset_beside(run, root, part=how.pop("test_part"))
         scores = evaluate(method, dataset, missing, quiet=True, **how)
         run.add_scores([score | said for score in scores])
     return run

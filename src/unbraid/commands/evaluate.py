@@ -27,14 +27,15 @@ def evaluate_run(
     *,
     data: str | None = None,
     words: Sequence[str] = (),
+    test_part: str | None = None,
     root: Path | None,
     device: str,
     **how: Any,
 ) -> list[dict[str, Any]]:
     """Scores a run folder and keeps the scores in it.
 
-    `data` is another dataset than the one trained on, and `words` are options of the dataset as the command line
-    has them.
+    `data` is another dataset than the one trained on, `words` are options of the dataset as the command line has
+    them, and `test_part` is the part of it that predictors are tested on.
     """
     run, said = Run(folder), {}
     if data is None and not words:
@@ -44,6 +45,8 @@ def evaluate_run(
         name = data or ("" if origin is None else origin["name"])
         options = dataset_options(name, words) if name else {}
         dataset, said["on"] = dataset_beside(run, root, data=data, **options)
+    if test_part is not None:
+        how["test_dataset"], said["on"] = dataset_beside(run, root, part=test_part)
     method = load(folder, device=device).method
     chosen, everything = _chosen(metrics)
     scores = [entry | said for entry in evaluate(method, dataset, chosen, skip_missing=everything, **how)]

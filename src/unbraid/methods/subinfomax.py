@@ -13,6 +13,7 @@ from unbraid.methods.contrastive import Contrastive, Features, FeatureViews, Vie
 from unbraid.objectives import (
     contrast,
     contrast_gradient,
+    correlation,
     dependence,
     hessian_blocks,
     infomin,
@@ -24,7 +25,10 @@ from unbraid.types import Codes, Scalar, Terms, ViewBatch
 
 Pipeline = Literal["separate", "unified", "balanced"]
 Positives = Literal["label", "view-pair", "view-pair-masked"]
-REGULARISERS = ("infomin", "orthogonality", "permuted_orthogonality", "hessian", "dependence")
+REGULARISERS = (
+    *("infomin", "orthogonality", "permuted_orthogonality", "hessian"),
+    *("correlation", "dependence"),  # ours
+)
 
 
 class SubInfoMax(Contrastive):
@@ -48,7 +52,8 @@ class SubInfoMax(Contrastive):
         orthogonality: λ of the cosines between subembeddings (Eq. 5).
         permuted_orthogonality: λ of the same with shuffled dimensions (Eq. 6).
         hessian: λ of the blocks off the diagonal of InfoMax's Gauss-Newton matrix (Eqs. 7, 8).
-        dependence: λ of the kernel dependence between subembeddings over the batch; ours.
+        correlation: λ of the squared correlations between subembeddings over the batch; ours.
+        dependence: λ of the dependence between subembeddings over the batch, by kernels; ours.
         on_r: The regularisers that act on the parts of r, not of z.
     """
 
@@ -66,6 +71,7 @@ class SubInfoMax(Contrastive):
         orthogonality: float = 0.0,
         permuted_orthogonality: float = 0.0,
         hessian: float = 0.0,
+        correlation: float = 0.0,
         dependence: float = 0.0,
         on_r: tuple[str, ...] = (),
     ) -> None:
@@ -75,7 +81,7 @@ class SubInfoMax(Contrastive):
         super().__init__(
             encoder, head, embedding=embedding, subembeddings=subembeddings, temperature=temperature
         )
-        weights = (infomin, orthogonality, permuted_orthogonality, hessian, dependence)
+        weights = (infomin, orthogonality, permuted_orthogonality, hessian, correlation, dependence)
         self.weights: dict[str, float] = dict(zip(REGULARISERS, weights, strict=True))
         require_nonnegative(**self.weights)
         for name in on_r:
@@ -137,6 +143,8 @@ class SubInfoMax(Contrastive):
             return torch.stack(both).mean()
         if name == "dependence":
             return dependence(torch.cat([first, second]))
+        if name == "correlation":
+            return correlation(torch.cat([first, second]))
         return orthogonality(first, second, permuted=name == "permuted_orthogonality")
 
     def gradient_by_z(self, z: Codes, chosen: "Chosen") -> Codes:

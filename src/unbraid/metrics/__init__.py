@@ -5,6 +5,7 @@ from unbraid.metrics.beta_vae_score import BetaVAEScore, beta_vae_score
 from unbraid.metrics.bootstrap import Bootstrap, bootstrap
 from unbraid.metrics.clustering import Clustering, clustering
 from unbraid.metrics.dci import DCI, dci
+from unbraid.metrics.disentanglement_gap import DisentanglementGap, disentanglement_gap
 from unbraid.metrics.explicitness import Explicitness, explicitness
 from unbraid.metrics.factor_vae_score import FactorVAEScore, factor_vae_score
 from unbraid.metrics.gaussian_total_correlation import GaussianTotalCorrelation, gaussian_total_correlation
@@ -36,6 +37,7 @@ __all__ = [
     "BetaVAEScore",
     "Bootstrap",
     "Clustering",
+    "DisentanglementGap",
     "Explicitness",
     "FactorVAEScore",
     "GaussianTotalCorrelation",
@@ -54,6 +56,7 @@ __all__ = [
     "cross_votes",
     "dci",
     "discretize",
+    "disentanglement_gap",
     "entropy",
     "explicitness",
     "factor_vae_score",

@@ -10,7 +10,7 @@ from unbraid.objectives.covariance import (
     off_diagonal_penalty,
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
-from unbraid.objectives.dependence import dependence
+from unbraid.objectives.dependence import correlation, dependence
 from unbraid.objectives.kl import kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
     Bernoulli,
@@ -39,6 +39,7 @@ __all__ = [
     "class_average",
     "contrast",
     "contrast_gradient",
+    "correlation",
     "covariance",
     "critic_cross_entropy",
     "decompose",

@@ -1,4 +1,4 @@
-"""How much the parts of a code depend on each other over the batch, by kernels.
+"""How much the parts of a code depend on each other over the batch: by correlations, and by kernels.
 
 Gretton et al., 2005, Measuring Statistical Dependence with Hilbert-Schmidt Norms (HSIC); normalised as in Cortes et
 al., 2012, Algorithms for Learning Kernels Based on Centered Alignment.
@@ -40,6 +40,25 @@ def dependence(z: Parts, *, width: float = 0.7) -> Scalar:
         for k, other in combinations(range(len(kernels)), 2)
     ]
     return torch.stack(aligned).sum() if aligned else z.new_zeros(())
+
+
+def correlation(z: Parts) -> Scalar:
+    r"""Squared correlations between the dimensions of different parts, a sum over pairs of parts and a mean over the
+    dimensions of one.
+
+    .. math:: \sum_{k < k'} \frac1e \sum_{i,j} \operatorname{corr}(z_{k,i}, z_{k',j})^2
+
+    Between 0 and 1 for each pair of parts that has as many dimensions as it needs; of n rows without correlation it
+    is e/n.
+    """
+    everyone = gather(z)
+    centred = (everyone - everyone.mean(0)).flatten(1)
+    with torch.autocast(z.device.type, enabled=False):
+        covariance = centred.T @ centred / len(centred)
+    spread = covariance.diagonal().add(TINY).sqrt()
+    squares = (covariance / (spread[:, None] * spread)).square()
+    blocks = squares.unflatten(0, z.shape[1:]).unflatten(2, z.shape[1:]).sum((1, 3))  # part by part
+    return blocks.triu(1).sum() / z.shape[2]
 
 
 def _centred(part: Float[Tensor, "n e"], width: float) -> Float[Tensor, "n n"]:
