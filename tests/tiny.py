@@ -75,7 +75,8 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
         }
         if cls.batch is ViewBatch:
             parts["encoder"] = MLPFeatures(SHAPE, hidden=(32, 16))
-        settings |= {name: part for name, part in parts.items() if name in inspect.signature(cls).parameters}
+        asked = inspect.signature(cls).parameters
+        settings = {name: part for name, part in parts.items() if name in asked} | settings
     with patch("unbraid.methods.base.networks", networks):
         sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES, "codes": CODES}
         method = assemble(cls, SHAPE, **sizes, **settings)

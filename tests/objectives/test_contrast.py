@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from unbraid.objectives.contrast import contrast, supervised_contrast
+from unbraid.objectives.contrast import contrast, contrast_gradient, supervised_contrast
 
 RIGHT, UP = (1.0, 0.0), (0.0, 1.0)
 
@@ -72,3 +72,46 @@ def test_slow_rewriting() -> None:
             total -= math.log(math.exp(float(z[i] @ z[p]) / tau) / below) / len(positives)
     found = supervised_contrast(z, torch.tensor(labels), temperature=tau)
     assert_close(found.item(), total / 7)
+
+
+def test_identical_embeddings_cost_the_logarithm_of_their_number_and_orthogonal_ones_less() -> None:
+    """2n views in n pairs. All alike: log(2n - 1). Pairs alike and orthogonal to the rest: one match of e^(1/τ)
+    beside 2n - 2 of e^0, so log(1 + (2n - 2) e^(-1/τ))."""
+    n, tau = 4, 0.5
+    pairs = torch.arange(n).repeat_interleave(2)
+    alike, apart = torch.eye(n, dtype=torch.float64)[[0] * 2 * n], torch.eye(n, dtype=torch.float64)[pairs]
+    assert_close(supervised_contrast(alike, pairs, temperature=tau).item(), math.log(2 * n - 1))
+    expected = math.log(1 + (2 * n - 2) * math.exp(-1 / tau))
+    assert_close(supervised_contrast(apart, pairs, temperature=tau).item(), expected)
+
+
+def test_ignored_rows_are_no_negatives_and_positives_stay() -> None:
+    """Of four alike, two of them positives of each other: 3 to choose from, or with the others ignored 1."""
+    z, pairs = rows(*[UP] * 4), torch.tensor([0, 0, 1, 1])
+    positives, all_of_one_class = pairs[:, None] == pairs[None], torch.ones(4, 4, dtype=torch.bool)
+    assert_close(contrast(z, positives, temperature=0.1).item(), math.log(3))
+    assert_close(contrast(z, positives, temperature=0.1, ignored=all_of_one_class).item(), 0.0)
+    one = torch.zeros(4, 4, dtype=torch.bool)
+    one[:, 3] = True  # the first two lose a negative; to the third it is a positive, to the fourth itself
+    found = contrast(z, positives, temperature=0.1, ignored=one).item()
+    assert_close(found, (2 * math.log(2) + 2 * math.log(3)) / 4)
+
+
+def test_the_closed_form_is_the_gradient_of_the_sum() -> None:
+    z = F.normalize(torch.randn(7, 3, dtype=torch.float64)).requires_grad_()
+    labels = torch.tensor([0, 1, 0, 2, 1, 0, 3])  # two rows without positives
+    positives = labels[:, None] == labels[None]
+    ignored = torch.rand(7, 7) < 0.3
+    for left_out in (None, ignored):
+        value = 7 * contrast(z, positives, temperature=0.3, ignored=left_out)
+        (expected,) = torch.autograd.grad(value, z)
+        assert_close(contrast_gradient(z, positives, temperature=0.3, ignored=left_out), expected)
+
+
+def test_the_closed_form_can_be_differentiated_again() -> None:
+    z = F.normalize(torch.randn(5, 3, dtype=torch.float64)).requires_grad_()
+    positives = torch.tensor([0, 0, 1, 1, 1])[:, None] == torch.tensor([0, 0, 1, 1, 1])[None]
+    (first,) = torch.autograd.grad(5 * contrast(z, positives, temperature=0.3), z, create_graph=True)
+    (expected,) = torch.autograd.grad(first.square().sum(), z)
+    closed = contrast_gradient(z, positives, temperature=0.3)
+    assert_close(torch.autograd.grad(closed.square().sum(), z)[0], expected)

@@ -33,7 +33,7 @@ class Backgrounds(NamedTuple):
     class_names: tuple[str, ...]
 
 
-def which_backgrounds(kind: Kind, root: Path | str | None = None) -> Kind:
+def which_backgrounds(kind: str, root: Path | str | None = None) -> str:
     """The kind itself; for `auto` the first of STL-10, CIFAR-10 and textures that is here."""
     if kind not in get_args(Kind):
         raise ValueError(f"The backgrounds are {', '.join(get_args(Kind))}; got backgrounds={kind!r}.")
@@ -49,10 +49,10 @@ def read_backgrounds(kind: Kind = "auto", root: Path | str | None = None) -> Bac
 
     STL-10's are cut out of the middle of 96×96; CIFAR-10's are enlarged from 32×32.
     """
-    kind = which_backgrounds(kind, root)
-    if kind == "stl10":
+    here = which_backgrounds(kind, root)
+    if here == "stl10":
         return _stl10(root)
-    if kind == "cifar10":
+    if here == "cifar10":
         return _cifar10(data_root(root) / CIFAR10)
     images, labels = textures(TEXTURES, Generator().manual_seed(0), size=SIDE)
     return Backgrounds(images, labels, tuple(PATTERNS))

@@ -60,12 +60,7 @@ def mnist_stl10(
             them that is here.
         size: Side of the picture in pixels: 64, or 32 for the same at half the size.
     """
-    if variant not in get_args(Variant):
-        raise ValueError(
-            f"A variant names the two factors that a pair shares: {', '.join(get_args(Variant))}; got {variant!r}."
-        )
-    if part not in get_args(Part):
-        raise ValueError(f"The pairs come in the parts {', '.join(get_args(Part))}; got part={part!r}.")
+    require_choices(variant, part)
     if pairs < 0 or size not in (SIDE, SIDE // 2):
         raise ValueError(
             f"The number of pairs may not be below 0, and the size is {SIDE} or {SIDE // 2}; got {pairs}, {size}."
@@ -93,6 +88,16 @@ def mnist_stl10(
         instance="pair",
         value_names={"background": behind.class_names},
     )
+
+
+def require_choices(variant: str, part: str) -> None:
+    """Raises unless there are such a variant and such a part."""
+    if variant not in get_args(Variant):
+        raise ValueError(
+            f"A variant names the two factors that a pair shares: {', '.join(get_args(Variant))}; got {variant!r}."
+        )
+    if part not in get_args(Part):
+        raise ValueError(f"The pairs come in the parts {', '.join(get_args(Part))}; got part={part!r}.")
 
 
 class Stock(NamedTuple):

@@ -1,0 +1,196 @@
+"""SubInfoMax and its regularisers, src/unbraid/methods/subinfomax.py."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.tiny import batch_for, images, loss, make
+from unbraid.game import Game
+from unbraid.methods import SubInfoMax, SupCon
+from unbraid.methods.subinfomax import REGULARISERS
+from unbraid.objectives import hessian_blocks, supervised_contrast
+from unbraid.types import Terms, ViewBatch
+
+NONE: dict[str, Any] = dict.fromkeys(REGULARISERS, 0.0)
+every_regulariser = pytest.mark.parametrize("name", REGULARISERS)
+PIPELINES = ("separate", "unified", "balanced")
+
+
+def method_with(**settings: Any) -> SubInfoMax:
+    return make(SubInfoMax, **(NONE | {"embedding": 8} | settings))
+
+
+def terms(method: SubInfoMax, batch: ViewBatch | None = None) -> Terms:
+    return loss(method, batch_for(SubInfoMax) if batch is None else batch)
+
+
+def embeddings(method: SubInfoMax) -> tuple[Tensor, Tensor]:
+    """z of all views, and their labels."""
+    batch = batch_for(SubInfoMax)
+    z = method.represent(torch.cat([batch.x1, batch.x2]))[1]
+    return z, torch.cat([batch.labels, batch.labels])
+
+
+def test_eq_2_is_a_sum_over_the_subembeddings() -> None:
+    method = method_with(temperature=0.3)
+    z, labels = embeddings(method)
+    z0, z1 = z.chunk(2, 1)
+    assert_close(z0.norm(dim=1), torch.ones(16, dtype=torch.float64))
+    expected = sum(supervised_contrast(part, labels, temperature=0.3) for part in (z0, z1))
+    assert_close(terms(method).total, expected)
+
+
+def test_the_unified_pipeline_without_regularisers_is_supcon() -> None:
+    unified, supcon = method_with(pipeline="unified"), make(SupCon, embedding=8)
+    supcon.load_state_dict(unified.state_dict())
+    assert_close(terms(unified).total, loss(supcon, batch_for(SupCon)).total)
+
+
+def test_the_balanced_pipeline_has_one_infomax_on_parts_of_equal_length() -> None:
+    method = method_with(pipeline="balanced")
+    z, labels = embeddings(method)
+    for part in z.chunk(2, 1):
+        assert_close(part.norm(dim=1), torch.full((16,), 0.5**0.5, dtype=torch.float64))
+    assert_close(terms(method).total, supervised_contrast(z, labels, temperature=0.1))
+    assert len(method.head.heads) == 2
+
+
+@every_regulariser
+def test_a_weight_adds_as_much_of_its_regulariser(name: str) -> None:
+    """Eq. 3: λ R beside what was there, and the slope is R."""
+    low, high = (terms(method_with(**{name: weight})) for weight in (0.5, 2.0))
+    assert_close(high.total - low.total, 1.5 * low.parts[name])
+    assert_close(low.parts["infomax"], terms(method_with()).total)
+    assert set(low.parts) == {"infomax", name}
+
+
+def test_regularisers_combine() -> None:
+    both = terms(method_with(orthogonality=0.1, hessian=0.01))
+    expected = both.parts["infomax"] + 0.1 * both.parts["orthogonality"] + 0.01 * both.parts["hessian"]
+    assert_close(both.total, expected)
+
+
+@every_regulariser
+@pytest.mark.parametrize("on", ["z", "r"])
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_gradients_of_every_regulariser_reach_all_heads(name: str, on: str, pipeline: str) -> None:
+    """On z both heads; on r the encoder, and for the Hessian, which looks through them, the heads too."""
+    method = method_with(**{name: 1.0}, pipeline=pipeline, on_r=(name,) if on == "r" else ())
+    R = terms(method).parts[name]
+    heads = [[*head.parameters()] for head in method.head.heads]
+    parameters = [*method.encoder.parameters(), *(weight for head in heads for weight in head)]
+    gradients = dict(zip(parameters, torch.autograd.grad(R, parameters, allow_unused=True), strict=True))
+    assert all(gradients[weight].any() for weight in method.encoder.parameters())
+    for head in heads:
+        reached = [gradients[weight] is not None and bool(gradients[weight].any()) for weight in head]
+        assert all(reached) if on == "z" or name == "hessian" else not any(reached)
+
+
+@every_regulariser
+def test_rescaling_z_before_it_is_normalised_changes_nothing(name: str) -> None:
+    class Scaled(nn.Module):
+        codes, heads = 8, ()
+
+        def __init__(self, head: nn.Module) -> None:
+            super().__init__()
+            self.head = head
+
+        def forward(self, r: Tensor) -> Tensor:
+            return 10 * self.head(r)
+
+    for pipeline in PIPELINES:
+        method = method_with(**{name: 1.0}, pipeline=pipeline)
+        before = terms(method).parts[name]
+        method.head = Scaled(method.head)
+        assert_close(terms(method).parts[name], before)
+
+
+def test_the_hessian_is_of_the_gradient_by_the_normalised_embedding() -> None:
+    """By autograd on the summed loss, row by row; for both pipelines with one InfoMax and for the one with K."""
+    for pipeline in PIPELINES:
+        method = method_with(hessian=1.0, pipeline=pipeline, temperature=0.5)
+        z, labels = embeddings(method)
+        z = z.detach().requires_grad_()
+        parts = z.chunk(2, 1) if pipeline == "separate" else (z,)
+        value = sum(16 * supervised_contrast(part, labels, temperature=0.5) for part in parts)
+        (gradient,) = torch.autograd.grad(value, z)
+        g0, g1 = gradient.chunk(2, 1)
+        expected = (g0.norm(dim=1) * g1.norm(dim=1)).mean()
+        assert_close(terms(method).parts["hessian"], expected)
+
+
+def test_the_hessian_on_r_looks_through_the_heads() -> None:
+    """The gradient by the features of unit length, their length held, of a method without batch statistics."""
+    method = method_with(hessian=1.0, on_r=("hessian",), pipeline="unified").eval()
+    batch = batch_for(SubInfoMax)
+    x, labels = torch.cat([batch.x1, batch.x2]), torch.cat([batch.labels, batch.labels])
+    r = method.encoder(x).detach()
+    unit = F.normalize(r, dim=1).requires_grad_()
+    z = F.normalize(method.head(unit * r.norm(dim=1, keepdim=True)), dim=1)
+    (gradient,) = torch.autograd.grad(16 * supervised_contrast(z, labels, temperature=0.1), unit)
+    assert_close(terms(method).parts["hessian"], hessian_blocks(gradient.unflatten(1, (2, -1))))
+
+
+def test_positives_by_view_pair_and_by_label() -> None:
+    apart = batch_for(SubInfoMax)._replace(labels=torch.arange(8))
+    pairs = method_with(positives="view-pair")
+    assert_close(terms(pairs, apart).total, terms(method_with(), apart).total)
+    alike = batch_for(SubInfoMax)._replace(labels=torch.zeros(8, dtype=torch.long))
+    assert_close(terms(pairs, alike).total, terms(pairs, apart).total)  # labels are not read
+
+
+def test_same_label_negatives_are_masked_when_asked() -> None:
+    """All of one label: no negative is left, and finding the only other view costs nothing."""
+    alike = batch_for(SubInfoMax)._replace(labels=torch.zeros(8, dtype=torch.long))
+    masked = method_with(positives="view-pair-masked")
+    assert_close(terms(masked, alike).total.item(), 0.0)
+    apart = batch_for(SubInfoMax)._replace(labels=torch.arange(8))
+    assert_close(terms(masked, apart).total, terms(method_with(positives="view-pair"), apart).total)
+    mixed = batch_for(SubInfoMax)
+    assert 0 < terms(masked, mixed).total < terms(method_with(positives="view-pair"), mixed).total
+
+
+def test_the_permutation_is_drawn_anew_at_each_step() -> None:
+    method, batch = method_with(permuted_orthogonality=1.0), batch_for(SubInfoMax)
+    torch.manual_seed(0)
+    amounts = [float(method.loss(batch).parts["permuted_orthogonality"].detach()) for _ in range(5)]
+    assert len(set(amounts)) > 1
+    torch.manual_seed(0)
+    assert float(method.loss(batch).parts["permuted_orthogonality"].detach()) == amounts[0]
+
+
+@pytest.mark.parametrize("on_r", [(), ("hessian",)])
+def test_a_step_with_the_hessian_updates_every_weight(on_r: tuple[str, ...]) -> None:
+    method = method_with(hessian=0.1, on_r=on_r, pipeline="unified")
+    before = [parameter.clone() for parameter in method.parameters()]
+    Game(method).step(lambda: batch_for(SubInfoMax), 0)
+    assert all((new != old).any() for new, old in zip(method.parameters(), before, strict=True))
+
+
+@pytest.mark.parametrize("on_r", [(), ("hessian",)])
+def test_the_hessian_can_be_measured_without_gradients(on_r: tuple[str, ...]) -> None:
+    method = method_with(hessian=0.1, on_r=on_r, pipeline="unified").eval()
+    with torch.no_grad():
+        found = method.validation(batch_for(SubInfoMax))
+    assert_close(found.total, terms(method).total)
+
+
+def test_statistics_are_kept_with_the_weights() -> None:
+    """What evaluation goes by is in the state, so that a loaded model encodes as the trained one."""
+    method, other = method_with(), method_with(seed=1)
+    terms(method)
+    other.load_state_dict(method.state_dict())
+    assert any("running_mean" in name for name in method.state_dict())
+    assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
+
+
+def test_what_is_wrong_is_said() -> None:
+    with pytest.raises(ValueError, match=r"on_r names regularisers among infomin.*got 'entropy'"):
+        method_with(on_r=("entropy",))
+    with pytest.raises(ValueError, match="there must be at least 2; got 1"):
+        method_with(subembeddings=1, hessian=0.1)
+    assert set(terms(method_with(subembeddings=1)).parts) == {"infomax"}

@@ -1,0 +1,49 @@
+"""Each half with labels of its own, src/unbraid/methods/supervised_subembeddings.py."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.tiny import SHAPE, batch_for, images, loss, make
+from unbraid.methods import SupervisedSubembeddings
+from unbraid.nn import MLPFeatures
+from unbraid.objectives import supervised_contrast
+
+
+def test_each_half_is_contrasted_by_its_own_factor() -> None:
+    method, batch = make(SupervisedSubembeddings), batch_for(SupervisedSubembeddings)
+    r = method.encode(torch.cat([batch.x1, batch.x2]))
+    labels = torch.cat([batch.factors, batch.factors2])
+    expected = [
+        supervised_contrast(F.normalize(half, dim=1), labels[:, k], temperature=0.1)
+        for k, half in enumerate(r.chunk(2, 1))
+    ]
+    terms = loss(method, batch)
+    assert_close(terms.parts, {"infomax0": expected[0], "infomax1": expected[1]})
+    assert_close(terms.total, expected[0] + expected[1])
+
+
+def test_a_view_has_the_value_of_its_own() -> None:
+    """Three parts read the third factor too, in which the views of a pair differ."""
+    encoder = MLPFeatures(SHAPE, hidden=(12,))
+    method = make(SupervisedSubembeddings, encoder=encoder, subembeddings=3)
+    batch = batch_for(SupervisedSubembeddings)
+    swapped = batch._replace(factors2=batch.factors)
+    parts, others = loss(method, batch).parts, loss(method, swapped).parts
+    assert_close(parts["infomax0"], others["infomax0"])
+    assert parts["infomax2"] != others["infomax2"]
+
+
+def test_the_code_is_r_as_the_encoder_puts_it_out() -> None:
+    method, x = make(SupervisedSubembeddings), images()
+    assert_close(method.encode(x), method.encoder(x))
+    assert dict(method.strands) == {"r": (*range(16),), "r0": (*range(8),), "r1": (*range(8, 16),)}
+
+
+def test_factors_are_asked_for() -> None:
+    batch = batch_for(SupervisedSubembeddings)
+    with pytest.raises(ValueError, match="learns from the values of 2 factors, and the batch has 0"):
+        make(SupervisedSubembeddings).loss(batch._replace(factors=None))
+    with pytest.raises(ValueError, match="and the batch has 1: use a dataset with factors"):
+        make(SupervisedSubembeddings).loss(batch._replace(factors=batch.factors[:, :1]))

@@ -1,0 +1,69 @@
+"""Batch normalisation, alone and over processes, src/unbraid/nn/batch_norm.py."""
+
+import os
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, multiprocessing, nn
+from torch.testing import assert_close
+
+from unbraid.distributed import gather, mean_over_processes, processes, share
+from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d
+
+
+def norms() -> list[tuple[nn.Module, Tensor]]:
+    torch.manual_seed(0)
+    maps, rows = torch.randn(6, 2, 3, 3).double() * 3 + 1, torch.randn(6, 2).double()
+    pairs = [(BatchNorm2d(2), maps), (BatchNorm1d(2), rows), (BatchNorm1d(2, affine=False), rows)]
+    return [(norm.double(), x) for norm, x in pairs]
+
+
+def compute() -> list[Tensor]:
+    """What comes out, its gradient and the running statistics, joined over the processes."""
+    results = []
+    for norm, x in norms():
+        local = share(x).clone().requires_grad_()
+        y = norm(local)
+        weights = share(torch.linspace(-1, 2, x.numel(), dtype=x.dtype).view_as(x))
+        gradients = torch.autograd.grad((y.square() * weights).mean(), [local, *norm.parameters()])
+        with torch.no_grad():
+            results += [gather(y.detach()), gather(gradients[0]) / processes()]
+            results += [mean_over_processes(gradient.clone()) for gradient in gradients[1:]]
+            results += [buffer.double() for buffer in norm.buffers()]
+    return results
+
+
+def work(place: int, folder: Path) -> None:
+    torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    store = dist.FileStore(str(folder / "store"), 2)
+    dist.init_process_group("gloo", store=store, rank=place, world_size=2)
+    torch.save(compute(), folder / f"{place}.pt")
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def test_two_processes_normalise_by_the_joined_batch(tmp_path: Path) -> None:
+    """The outputs, the gradients and what is remembered are those of one process with all rows."""
+    multiprocessing.spawn(work, args=(tmp_path,), nprocs=2)
+    alone = compute()
+    for place in range(2):
+        assert_close(torch.load(tmp_path / f"{place}.pt"), alone)
+
+
+def test_alone_it_is_pytorch_s_own() -> None:
+    for norm, x in norms():
+        own = (nn.BatchNorm2d if x.ndim == 4 else nn.BatchNorm1d)(2, affine=norm.affine).double()
+        assert_close(norm(x), own(x), rtol=0, atol=0)
+        assert_close(dict(norm.named_buffers()), dict(own.named_buffers()), rtol=0, atol=0)
+
+
+def test_evaluation_uses_what_was_remembered() -> None:
+    norm, x = norms()[0]
+    norm(x)
+    assert_close(norm.running_mean, 0.1 * x.mean((0, 2, 3)))
+    norm.eval()
+    before = {name: buffer.clone() for name, buffer in norm.named_buffers()}
+    assert_close(norm(x[:1]), norm(x)[:1])
+    assert_close(dict(norm.named_buffers()), before, rtol=0, atol=0)
