@@ -7,9 +7,10 @@ from typing import Any
 import torch
 
 from unbraid.data.draws import DRAWS
-from unbraid.methods.assemble import assemble, filled
+from unbraid.methods.assemble import SIZES, assemble, filled
+from unbraid.methods.base import Facts, Method
 from unbraid.model import method_class
-from unbraid.nn import ARCHITECTURES, networks
+from unbraid.nn import ARCHITECTURES, EXTRACTORS
 from unbraid.options import options_of, written
 from unbraid.runs import Run
 from unbraid.settings import describe, rebuild
@@ -28,7 +29,7 @@ def command_of(run: Run, out: str = "RUN") -> str:
         raise ValueError(f"the dataset {data['name']} was made in Python")
     cls = method_class(run.method_name)
     arguments = {name: value for name, value in method["arguments"].items() if name not in filled(cls)}
-    built = _architecture(method["arguments"], tuple(data["shape"]))
+    built = _architecture(cls, method["arguments"], tuple(data["shape"]))
     defaults = {
         name: describe(option.default)
         for constructor in (cls, assemble, DRAWS[cls.batch], Training)
@@ -46,18 +47,33 @@ def command_of(run: Run, out: str = "RUN") -> str:
     return shlex.join([*words, "--out", out])
 
 
-def _architecture(arguments: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+def _architecture(cls: type[Method], arguments: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     """The names under which `assemble` builds these networks."""
-    parts = {name: arguments[name] for name in ("encoder", "decoder") if arguments.get(name) is not None}
+    networks = [name for name in filled(cls) if name not in SIZES and arguments.get(name) is not None]
+    parts = {name: arguments[name] for name in networks}
     if not parts:
         return {}
     if any("network" not in part for part in parts.values()):
         raise ValueError("its networks are not Unbraid's own")
-    codes = int(next(iter(parts.values()))["arguments"]["codes"])
-    for name in ARCHITECTURES:
-        with contextlib.suppress(ValueError), torch.device("meta"):  # not every one fits every shape
-            encoder, decoder = networks(name, shape, codes)
-            pair: dict[str, Any] = {"encoder": encoder, "decoder": decoder}
-            if all(describe(pair[part]) == described for part, described in parts.items()):
-                return {"codes": codes, "architecture": name}
+    settings = {name: rebuild(value) for name, value in arguments.items() if name not in parts}
+    codes, classes = (_find(parts, name) for name in ("codes", "classes"))
+    nuisances = settings.get("nuisances") or ()
+    for name in dict.fromkeys([*ARCHITECTURES, *EXTRACTORS]):
+        with (
+            contextlib.suppress(ValueError),
+            torch.device("meta"),
+        ):  # not every one fits every method and shape
+            facts = Facts(shape, 1, classes, nuisances, codes, name)
+            made = cls.parts(facts, parts.keys(), settings)
+            if all(describe(made[part]) == described for part, described in parts.items()):
+                return {"architecture": name} | ({} if cls.sizes_strands else {"codes": codes})
     raise ValueError("its networks have settings of their own")
+
+
+def _find(described: Any, name: str) -> int:
+    """The first whole number of that name within a description; 0 without one."""
+    if not isinstance(described, dict):
+        return 0
+    if isinstance(described.get(name), int):
+        return described[name]
+    return next((found for entry in described.values() if (found := _find(entry, name))), 0)

@@ -21,13 +21,20 @@ from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.sheets import image_strip, png_bytes
 from unbraid.report.strand_charts import change_chart, map_chart
 from unbraid.report.strand_figures import code_changes, strand_edits, strand_maps
+from unbraid.report.subembeddings import accuracies, accuracy_chart, view_pairs
 from unbraid.runs import Run, write_atomically
+from unbraid.types import ViewBatch
 
 FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "reconstructions": ("Reconstructions", reconstructions),
     "traversals": ("Traversals", traversals),
     "swaps": ("Swaps", swaps),
     "strands": ("What each strand holds", strand_edits),
+}
+VIEW_FIGURES: dict[
+    str, tuple[str, Callable[..., Figure]]
+] = {  # of methods that learn from views, without a decoder
+    "view_pairs": ("View pairs", lambda model, dataset: view_pairs(dataset)),
 }
 
 
@@ -130,7 +137,8 @@ def render(subjects: Sequence[Subject], curves: Curves, title: str, foreword: Fo
         active=ACTIVE,
         knowledge={subject.label: knowledge(subject.run) for subject in subjects},
         charts=[_chart_uris(term, curves) for term in curves],
-        figures={name: heading for name, (heading, _) in FIGURES.items()},
+        tables=[(subject.label, *_table_uris(subject.run)) for subject in subjects if _tables(subject.run)],
+        figures={name: heading for name, (heading, _) in (FIGURES | VIEW_FIGURES).items()},
         settings=_side_by_side({s.label: _settings(s.run) for s in subjects}, labels),
         versions=_side_by_side({s.label: _versions(s.run) for s in subjects}, labels),
     )
@@ -173,7 +181,7 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     figures: dict[str, Figure] = {}
     charts: dict[str, Chart] = {}
     missing: list[str] = []
-    for name, (_, figure) in FIGURES.items():
+    for name, (_, figure) in (VIEW_FIGURES if model.method.batch is ViewBatch else FIGURES).items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
         try:
@@ -226,6 +234,8 @@ def _save_figures(subject: Subject) -> None:
     for term in curves:
         chart = curve_chart(term, curves)
         write_atomically(folder / f"curve-{_file_name(term)}.png", file_bytes(chart, "png"))
+    if tables := _tables(subject.run):
+        write_atomically(folder / "subembeddings.png", file_bytes(accuracy_chart(tables), "png"))
     if (table := knowledge(subject.run)) is not None:
         per_code = np.array([row.amount for row in sorted(table.rows, key=lambda row: row.code)])
         write_atomically(folder / "kl.png", file_bytes(kl_chart(per_code), "png"))
@@ -315,6 +325,19 @@ def _chart_uris(term: str, curves: Curves) -> tuple[str, str, str]:
     """The name of a term, and its chart on light and on dark ground."""
     light, dark = (file_bytes(curve_chart(term, curves, dark=dark), "svg") for dark in (False, True))
     return term, _uri(light, "image/svg+xml"), _uri(dark, "image/svg+xml")
+
+
+def _tables(run: Run) -> dict[str, dict[str, float]]:
+    """What each part of r and of z tells, where the run was scored so."""
+    tables = {strand: accuracies(run, strand) for strand in ("r", "z")}
+    return {f"accuracy in %, parts of {strand}": table for strand, table in tables.items() if table}
+
+
+def _table_uris(run: Run) -> tuple[str, str]:
+    """Those tables as a chart on light and on dark ground."""
+    charts = [accuracy_chart(_tables(run), dark=dark) for dark in (False, True)]
+    light, dark = (_uri(file_bytes(chart, "svg"), "image/svg+xml") for chart in charts)
+    return light, dark
 
 
 def _uri(content: bytes, kind: str) -> str:
