@@ -6,6 +6,7 @@ two factors, not the instances: each has its own digit and its own photograph.
 """
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -18,6 +19,7 @@ from unbraid.data.backgrounds import SIDE, Kind, read_backgrounds, which_backgro
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.mnist import Digits, Part, read_digits, which
+from unbraid.data.root import data_root
 from unbraid.seeds import derive
 
 Variant = Literal["dc-bc", "dc-dl", "bc-dl"]
@@ -65,6 +67,28 @@ def mnist_stl10(
         raise ValueError(
             f"The number of pairs may not be below 0, and the size is {SIDE} or {SIDE // 2}; got {pairs}, {size}."
         )
+    here = which(digits, root), which_backgrounds(backgrounds, root)
+    stock, class_names, content = _stock(data_root(root), part, *here)
+    order, count = ORDER[variant], pairs or PAIRS[part]
+    table = draw_pairs(stock, order, count, Generator().manual_seed(derive(0, f"{variant} {part} pairs")))
+    space = FactorSpace({name: SIZES[name] for name in order} | {"pair": count})
+    numbers = torch.arange(count)[:, None, None].expand(-1, 2, 1)
+    values = torch.cat([table.values, numbers], 2).flatten(0, 1)
+    return Dataset(
+        OverlayRenderer(stock, table, order, halved=size != SIDE, content=f"{content} {_digest(*table)}"),
+        name="-".join(["mnist-stl10", variant, *here, part]),
+        space=space,
+        combinations=space.index(values),
+        label=order[0],
+        instance="pair",
+        value_names={"background": class_names},
+    )
+
+
+@lru_cache(maxsize=4)
+def _stock(root: Path, part: Part, digits: Digits, backgrounds: Kind) -> tuple["Stock", tuple[str, ...], str]:
+    """The pictures of a part, the names of the backgrounds' classes, and a digest; kept, since a study opens them
+    again and again."""
     written = [read_digits(root, part=half, digits=digits) for half in get_args(Part)]
     behind = read_backgrounds(backgrounds, root)
     stock = Stock.of(
@@ -73,21 +97,7 @@ def mnist_stl10(
         _tenths(behind.images, part),
         _tenths(behind.labels, part),
     )
-    order, count = ORDER[variant], pairs or PAIRS[part]
-    table = draw_pairs(stock, order, count, Generator().manual_seed(derive(0, f"{variant} {part} pairs")))
-    space = FactorSpace({name: SIZES[name] for name in order} | {"pair": count})
-    numbers = torch.arange(count)[:, None, None].expand(-1, 2, 1)
-    values = torch.cat([table.values, numbers], 2).flatten(0, 1)
-    name = ["mnist-stl10", variant, which(digits, root), which_backgrounds(backgrounds, root), part]
-    return Dataset(
-        OverlayRenderer(stock, table, order, halved=size != SIDE),
-        name="-".join(name),
-        space=space,
-        combinations=space.index(values),
-        label=order[0],
-        instance="pair",
-        value_names={"background": behind.class_names},
-    )
+    return stock, behind.class_names, _digest(*stock)
 
 
 def require_choices(variant: str, part: str) -> None:

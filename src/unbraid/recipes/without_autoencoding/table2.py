@@ -1,0 +1,25 @@
+"""InfoMin on digit and background class, by its weight: Burns et al., 2021, Table 2."""
+
+from unbraid.plan import Plan
+from unbraid.recipes.without_autoencoding import cells, plan
+
+TABLE = {
+    0.001: {
+        **{"r": (97.0, 63.1), "r0": (97.0, 62.8), "r1": (97.0, 63.0)},
+        **{"z": (74.3, 60.7), "z0": (74.4, 60.6), "z1": (74.2, 60.8)},
+    },
+    0.1: {
+        **{"r": (96.4, 61.1), "r0": (96.3, 60.8), "r1": (96.3, 60.8)},
+        **{"z": (47.6, 35.7), "z0": (47.5, 35.7), "z1": (47.5, 35.8)},
+    },
+}
+PUBLISHED = {
+    key: value
+    for weight, table in TABLE.items()
+    for key, value in cells("subinfomax", f"infomin={weight}", "dc-bc", table).items()
+}
+
+
+def runs(scale: str) -> list[Plan]:
+    """One run for each weight."""
+    return [plan(scale, "subinfomax", strands=("r", "z"), infomin=weight, seed=0) for weight in TABLE]
