@@ -1,6 +1,6 @@
 """Orthogonality, its permuted form and the Hessian on digit and background class: Burns et al., 2021, Table 3."""
 
-from unbraid.plan import Plan
+from unbraid.plan import Plan, replace
 from unbraid.recipes.without_autoencoding import cells, plan
 
 # By regulariser and weight: z, z0, z1 and the gap |C(z0) - C(z1)|, each for digit and background.
@@ -25,7 +25,7 @@ PUBLISHED = {
 def regularised(scale: str, name: str, weight: float, variant: str = "dc-bc", seed: int = 0) -> Plan:
     """One regulariser in the pipeline that the paper has for it."""
     pipeline = "unified" if name == "hessian" else "separate"
-    return plan(scale, "subinfomax", variant, pipeline=pipeline, seed=seed, **{name: weight})
+    return replace(plan(scale, "subinfomax", variant, pipeline=pipeline, seed=seed), **{name: weight})
 
 
 def runs(scale: str) -> list[Plan]:
