@@ -23,6 +23,7 @@ from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
 from unbraid.report import image_sheet, reconstructions, swaps, traversals
 from unbraid.report.figures import activity, examples
+from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
 from unbraid.types import PairBatch
 
@@ -142,6 +143,8 @@ def main() -> None:
             save(sheet_of(name), arguments.out / f"{name}.png")
         save(digits_in_colour(), arguments.out / "coloured_digits.png")
         save(chosen_colours(), arguments.out / "p1_colours.png")
+        overlays = open_dataset("mnist-stl10", digits="bundled", backgrounds="textures", pairs=100)
+        save(view_pairs(overlays, count=9).sheet(), arguments.out / "view_pairs.png")
 
 
 if __name__ == "__main__":

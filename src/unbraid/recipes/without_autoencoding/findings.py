@@ -1,4 +1,4 @@
-"""What the paper found, over seeds, and what goes past it: every regulariser beside ours, on digit and background class.
+"""What the paper found, over seeds, and what goes past it: every regulariser beside ours, on digit and background.
 
 Burns et al., 2021, Unsupervised Disentanglement without Autoencoding. Short enough to be run whole: `paper` has a
 ResNet-18 and 3,000 steps on real digits and photographs. The number to raise is the `disentanglement_gap` of z, which
