@@ -151,7 +151,7 @@ def test_metrics_that_do_not_apply_are_left_out_when_asked(capsys: pytest.Captur
 class Reader(BetaVAE):
     """Predicts one class for bright images and another for dark ones."""
 
-    def predict(self, x: torch.Tensor) -> torch.Tensor:
+    def predict(self, x: torch.Tensor, given: torch.Tensor | None = None) -> torch.Tensor:
         bright = x.flatten(1).mean(1)
         return torch.stack([bright, 1 - bright, torch.zeros_like(bright)], 1)
 
