@@ -10,6 +10,7 @@ from unbraid.data import backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.plan import Plan
+from unbraid.report.command import command_of
 from unbraid.report.page import write_report
 from unbraid.report.subembeddings import (
     accuracies,
@@ -19,6 +20,7 @@ from unbraid.report.subembeddings import (
     tradeoff_chart,
     view_pairs,
 )
+from unbraid.runs import Run
 from unbraid.study import Recipe, study
 
 TABLE = {"z.digit": 0.97, "z.background": 0.63, "z0.digit": 0.9, "z0.background": 0.1}
@@ -102,12 +104,10 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
     assert rows["z:disentanglement_gap.accuracy.z0.digit"].published == 0.766
     assert "[0.766]" in (tmp_path / "study" / "table.md").read_text()
     (folder,) = (tmp_path / "study" / "runs").iterdir()
-    from unbraid.runs import Run
-
     table = accuracies(Run(folder))
     assert list(table)[:3] == ["z.digit", "z.background", "z.location"] and len(table) == 9
     assert all(score["on"] == "mnist-stl10 --part test" for score in Run(folder).scores())
     page = write_report([folder], root=tmp_path).read_text()
     assert "What each part tells" in page and "View pairs" in page and "Reconstructions" not in page
     assert (folder / "figures" / "subembeddings.png").is_file()
-    assert "--architecture mlp" in page
+    assert "--architecture mlp" in command_of(Run(folder))

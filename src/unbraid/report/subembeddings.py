@@ -62,7 +62,7 @@ def place_chart(side: int = 64, shown: Sequence[int] = (3, 5), *, dark: bool = F
 
 
 def tradeoff_chart(
-    history: Sequence[Mapping[str, float]],
+    history: Sequence[Mapping[str, float | int]],
     terms: Sequence[str] = ("infomax", "infomin"),
     *,
     dark: bool = False,
