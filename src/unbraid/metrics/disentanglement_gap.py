@@ -18,7 +18,7 @@ REPEATED = 0.01  # below which a part tells a factor as well as the whole
 class DisentanglementGap(NamedTuple):
     score: float  # at most 1; below 0 where some factor is told best by a part that another one needs
     accuracy: dict[str, float]  # of a probe, by part and factor: `whole.digit`, `z0.digit`
-    gap: dict[str, float]  # by factor, |C(z0) - C(z1)|; of more parts, between the best two
+    gap: dict[str, float]  # by factor, how far apart C(z0) and C(z1) are; of more parts, the best two
     chance: dict[str, float]  # by factor, of always naming the commonest value
     kept: (
         float  # the least by which a factor's own part tells it better than the whole code; below 0 for worse
