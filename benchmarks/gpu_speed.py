@@ -23,6 +23,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from unbraid.capture import WARM_UP, Captured
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
+from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
 from unbraid.game import Game
 from unbraid.methods.assemble import assemble
@@ -35,17 +36,32 @@ FORMS: dict[str, dict[str, Any]] = {
     "compiled": {"recorded": True, "compiled": True},
     "compiled bf16": {"recorded": True, "compiled": True, "precision": "bf16"},
 }
-DATASETS: dict[
-    str, Callable[[], Dataset]
-] = {}  # by method, where sprites do not serve; filled by later methods
+DATASETS: dict[str, Callable[[], Dataset]] = {  # by method, where sprites do not serve
+    name: mnist_stl10 for name in ("simclr", "subinfomax", "supcon", "supervised-subembeddings")
+}
+RESNET = {"architecture": "resnet-18"}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
+    "subinfomax none": ("subinfomax", RESNET),
+    "subinfomax infomin": ("subinfomax", RESNET | {"infomin": 0.1}),
+    "subinfomax orthogonality": ("subinfomax", RESNET | {"orthogonality": 0.1}),
+    "subinfomax permuted": ("subinfomax", RESNET | {"permuted_orthogonality": 0.1}),
+    "subinfomax hessian": ("subinfomax", RESNET | {"hessian": 0.1, "pipeline": "unified"}),
+    "subinfomax hessian on r": (
+        "subinfomax",
+        RESNET | {"hessian": 0.1, "pipeline": "unified", "on_r": ("hessian",)},
+    ),
+    "subinfomax correlation": ("subinfomax", RESNET | {"correlation": 5.0, "pipeline": "balanced"}),
+    "subinfomax dependence": ("subinfomax", RESNET | {"dependence": 1.0, "pipeline": "balanced"}),
+}
 
 
 def stepper(
     name: str, dataset: Dataset, batch: int, *, seed: int = 0, recorded: bool = False, **options: Any
 ) -> Callable[[], object]:
     """One step of a method, in one of the forms."""
-    device, cls = torch.device("cuda"), method_class(name)
-    method = assemble(cls, dataset.shape, seed=seed, **dataset.sizes).to(device)
+    known, settings = CASES.get(name, (name, {}))
+    device, cls = torch.device("cuda"), method_class(known)
+    method = assemble(cls, dataset.shape, seed=seed, **dataset.sizes, **settings).to(device)
     game, draw, data = Game(method, **options), DRAWS[cls.batch](), Generator(device).manual_seed(seed)
 
     def step() -> object:
@@ -137,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--methods", default=",".join(method_classes()))
+    parser.add_argument("--methods", default=",".join([*method_classes(), *CASES]))
     parser.add_argument("--forms", default=",".join(FORMS))
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--population", type=int, default=8, help="models at once; 0 leaves it out")
@@ -150,7 +166,7 @@ def main() -> None:
     rows = []
     for name in arguments.methods.split(","):
         row: dict[str, Any] = {"method": name}
-        dataset = stored(DATASETS.get(name, sprites)())
+        dataset = stored(DATASETS.get(CASES.get(name, (name,))[0], sprites)())
         forms = arguments.forms.split(",")
         for form in forms:
             try:
@@ -184,7 +200,7 @@ def main() -> None:
             for key, value in row.items()
             if isinstance(value, float) and key not in ("operations", "bytes")
         )
-        print(f"{name:<14} {shown}", flush=True)
+        print(f"{name:<24} {shown}", flush=True)
     if arguments.json:
         print(
             json.dumps(
