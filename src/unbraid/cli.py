@@ -202,7 +202,7 @@ def study(
     if as_json:
         _print_json([row._asdict() for row in result.rows])
     else:
-        print(markdown(result.rows))
+        print(markdown(result.rows, plans.published))
         print(f"Written to {result.folder}.")
     if result.failures:
         print(f"unbraid: {len(result.failures)} of {len(plans.runs)} runs failed:", file=sys.stderr)

@@ -285,10 +285,10 @@ def _varying(plan: Plan, plans: Sequence[Plan]) -> dict[str, Any]:
     }
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """The table for people: a line a setting, a column a score; a metric's further numbers where published."""
-    wanted = {row.metric for row in rows if "." not in row.metric or row.published is not None}
-    headlines = [row for row in rows if row.metric in wanted]
+def markdown(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None = None) -> str:
+    """The table for people: a line a setting, a column a score; a metric's further numbers where some are published."""
+    further = {key[-1] for key in published or {}}
+    headlines = [row for row in rows if "." not in row.metric or row.metric in further]
     metrics = list(dict.fromkeys((row.metric, row.protocol) for row in headlines))
     lines: dict[tuple[str, str, str], dict[tuple[str, str], str]] = {}
     for row in headlines:
@@ -323,5 +323,7 @@ def _write_tables(
     writer.writerows(tidy(done))
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "results.csv", text.getvalue().encode())
-    write_atomically(folder / "table.md", markdown(aggregate(done, recipe.published)).encode())
+    write_atomically(
+        folder / "table.md", markdown(aggregate(done, recipe.published), recipe.published).encode()
+    )
     write_json(folder / "failures.json", list(failures))

@@ -9,10 +9,16 @@ from unbraid.objectives import Normal
 from unbraid.plan import Plan, replace
 
 METHODS = ("cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast")
-SETTINGS: dict[
-    str, dict[str, object]
-] = {  # with 64 pairs there are as many images in a step as for the others
-    "recon-contrast": {"batch": 64, "predictive": 32, "contrast": 1000.0, "likelihood": Normal(1.0)},
+WEIGHED: dict[str, object] = {
+    "prediction": 1000.0,
+    "likelihood": Normal(1.0),
+}  # against images of 2,352 numbers
+SETTINGS: dict[str, dict[str, object]] = {
+    "cnn-beta-vae": WEIGHED,
+    "vfae": WEIGHED,
+    "cvib": WEIGHED,
+    # With 64 pairs there are as many images in a step as for the others.
+    "recon-contrast": {"batch": 64, "predictive": 128, "contrast": 5000.0, "likelihood": Normal(1.0)},
 }
 BASE = Plan(
     "cnn",
