@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 from unbraid.capture import WARM_UP, Captured
+from unbraid.data.coloured_digits import colored_mnist
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
 from unbraid.data.mnist_stl10 import mnist_stl10
@@ -36,8 +37,10 @@ FORMS: dict[str, dict[str, Any]] = {
     "compiled": {"recorded": True, "compiled": True},
     "compiled bf16": {"recorded": True, "compiled": True, "precision": "bf16"},
 }
+PREDICTING = ("cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast")
 DATASETS: dict[str, Callable[[], Dataset]] = {  # by method, where sprites do not serve
-    name: mnist_stl10 for name in ("simclr", "subinfomax", "supcon", "supervised-subembeddings")
+    **dict.fromkeys(PREDICTING, colored_mnist),
+    **dict.fromkeys(("simclr", "subinfomax", "supcon", "supervised-subembeddings"), mnist_stl10),
 }
 RESNET = {"architecture": "resnet-18"}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own

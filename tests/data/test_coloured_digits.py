@@ -60,6 +60,20 @@ def test_the_test_part_shows_every_digit_in_every_colouring_on_other_grounds() -
     assert train.sizes["nuisances"] == test.sizes["nuisances"] == (6, 6)
 
 
+def test_a_rehearsal_shows_held_out_digits_in_every_colouring_on_other_grounds() -> None:
+    options = {"backgrounds": ("c00000", "00c000"), "test_backgrounds": ("0000c0",), "held_out": 100}
+    train, rehearsal, validation = (
+        bundled(part=part, **options) for part in ("train", "rehearsal", "validation")
+    )
+    values = values_of(rehearsal).view(100, 6, 4)
+    assert values[:, :, 2].unique().tolist() == [2] and values_of(train)[:, 2].unique().tolist() == [0, 1]
+    assert (values[:, :, 3] == torch.arange(6)).all()
+    held_out = set(values[:, 0, 1].tolist())
+    assert held_out == set(values_of(validation)[:, 1].tolist())
+    assert not held_out & set(values_of(train)[:, 1].tolist())
+    assert train.sizes["nuisances"] == rehearsal.sizes["nuisances"] == (3, 6)
+
+
 @pytest.mark.parametrize("colours", ["mild", "hard"])
 def test_the_sets_of_colours(colours: str) -> None:
     palette = PALETTES[colours]

@@ -199,3 +199,36 @@ def test_it_learns_a_class_apart_from_a_nuisance() -> None:
         math.log(127 / 3),
     )  # of codes all the same, and of codes that are their class
     assert loss(method, batch).parts["contrast"] < 0.5 * (alike + apart)
+
+
+def test_redrawn_images_join_the_contrast_with_their_class() -> None:
+    batch = pairs()
+    method = make(ReconContrast, redraw=1.0)
+    torch.manual_seed(0)
+    q_l, q_m = method.posteriors(batch.x1, batch.x2)
+    z = torch.cat([q_l.sample(), q_m.sample()])
+    assert batch.labels is not None
+    images_again = method.redrawn(z)
+    assert images_again.shape == (2 * len(batch.x1), *batch.x1.shape[1:]) and not images_again.requires_grad
+    with_them, without = loss(method, batch), loss(make(ReconContrast), batch)
+    assert not torch.isclose(with_them.parts["contrast"], without.parts["contrast"])
+    assert_close(with_them.parts["nll"], without.parts["nll"])
+    # With its known codes alone redrawn, the rest of the code stays.
+    seen: list[torch.Tensor] = []
+    method.decoder.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    method.redrawn(z)
+    known = method.strands.mask(z, "known").expand_as(z)
+    assert_close(seen[0][~known], z[~known])
+    assert (seen[0][known] != z[known]).all()
+
+
+def test_a_reader_of_its_own_reads_zp() -> None:
+    shape = (3, 28, 28)
+    method = assemble(ReconContrast, shape, n=1, classes=10, predictive=4, reader="conv-standardised")
+    assert method.encoder.first.codes == 4 and method.encoder.second.codes == 20
+    x = torch.rand(2, *shape)
+    predictive = method.strands.mask(x.new_zeros(1, 24), "predictive")
+    change = (method.encode(x + 0.5) - method.encode(x)).abs()
+    assert change[:, predictive].max() < 1e-5 and change[:, ~predictive].max() > 1e-4
+    with pytest.raises(ValueError, match="architecture"):
+        assemble(ReconContrast, shape, n=1, classes=10, reader="cone")

@@ -21,7 +21,7 @@ from unbraid.data.rotation import Turns
 from unbraid.seeds import derive
 
 Colours = Literal["mild", "hard"]
-Part = Literal["train", "validation", "test"]
+Part = Literal["train", "validation", "rehearsal", "test"]
 TRAIN_ANGLES = (0.0, 22.5, -22.5, 45.0, -45.0)
 TEST_ANGLES = (-75.0, -65.0, 65.0, 75.0)
 
@@ -61,10 +61,10 @@ def colored_mnist(
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
         part: `train` shows each training digit in a few fixed colourings; `validation` does so for those held out;
-            `test` each test digit in every one of the test's.
+            `rehearsal` shows those held out in every colouring of the test's grounds, and `test` each test digit.
         colours: `mild`, as hard for a plain network as the paper's are, or `hard`.
         colourings: How many colourings of each training digit there are, all different, drawn once and kept.
-        held_out: How many training digits are kept for the part `validation`, which chooses hyperparameters.
+        held_out: How many training digits are kept for the parts `validation` and `rehearsal`.
         digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
         backgrounds: Colours of the training's grounds, as RRGGBB, in the place of the set's.
         test_backgrounds: Colours of the test's grounds.
@@ -100,10 +100,11 @@ def rotation_colored_mnist(
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
         part: `train` shows each training digit in a few fixed colourings; `validation` does so for those held out;
-            `test` each test digit in every one of the test's, at every one of its angles.
+            `rehearsal` shows those held out in every colouring of the test's grounds at every one of its angles,
+            and `test` each test digit.
         colours: `mild`, as hard for a plain network as the paper's are, or `hard`.
         colourings: How many colourings of each training digit there are, all different, drawn once and kept.
-        held_out: How many training digits are kept for the part `validation`, which chooses hyperparameters.
+        held_out: How many training digits are kept for the parts `validation` and `rehearsal`.
         digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
         backgrounds: Colours of the training's grounds, as RRGGBB, in the place of the set's.
         test_backgrounds: Colours of the test's grounds.
@@ -190,10 +191,11 @@ def _dataset(
     angles = () if turned is None else tuple(dict.fromkeys([*turned[0], *turned[1]]))
     sizes = {"digit": 10, "image": len(images), "background": len(grounds), "ink": len(palette.inks)}
     space = FactorSpace(sizes | ({"angle": len(angles)} if angles else {}))
-    shown = [grounds.index(colour) for colour in (palette.test if part == "test" else palette.train)]
+    new = part in ("rehearsal", "test")
+    shown = [grounds.index(colour) for colour in (palette.test if new else palette.train)]
     colours = torch.cartesian_prod(torch.tensor(shown), torch.arange(len(palette.inks)))
     generator = Generator().manual_seed(derive(seed, "colours"))
-    if part != "test":
+    if not new:
         if not 1 <= colourings <= len(colours):
             raise ValueError(
                 f"A digit has 1 to {len(colours)} different colourings of {len(shown)} grounds and "
@@ -205,7 +207,7 @@ def _dataset(
         columns = [colours.expand(len(images), -1, -1)]
     if turned is not None:
         train, test, free = turned
-        if part != "test":
+        if not new:
             drawn = torch.randint(len(train), (len(images), colourings, 1), generator=generator)
             columns.append(drawn if free else drawn[:, :1].expand(-1, colourings, -1))
         else:  # every colouring at every angle
@@ -240,14 +242,15 @@ def _dataset(
 
 def _kept(count: int, held_out: int, part: Part) -> Int[Tensor, " n"]:
     """The numbers of the training digits that a part shows; which ones are held out is always the same."""
-    least = 1 if part == "validation" else 0
+    kept_apart = part in ("validation", "rehearsal")
+    least = 1 if kept_apart else 0
     if not least <= held_out < count:
         raise ValueError(
             f"Of {count} training digits {least} to {count - 1} can be held out for validation; got "
             f"held_out={held_out}."
         )
     order = torch.randperm(count, generator=Generator().manual_seed(0))
-    return (order[:held_out] if part == "validation" else order[held_out:]).sort().values
+    return (order[:held_out] if kept_apart else order[held_out:]).sort().values
 
 
 def _palette(colours: str, *given: Sequence[str] | None) -> Palette:

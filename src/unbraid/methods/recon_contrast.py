@@ -8,9 +8,11 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.distributed import noise_like
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts, Player
 from unbraid.methods.predictor import RATE, Predictor, accuracy, cross_entropy, labels_of, require_codes
+from unbraid.nn import Joined, networks
 from unbraid.objectives import (
     Bernoulli,
     Likelihood,
@@ -62,6 +64,11 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             linear:0:1:10000: warm-up by amount. All from the start when left out.
         scheme: `separate`: the classifier learns apart. `joint`: everything learns from all of Eq. 10.
             `cross-entropy`: the same without the contrast (Table 5).
+        redraw: Not in the paper. When above 0, images are also decoded with known nuisance codes drawn from a
+            normal distribution of this spread, encoded again, and join the contrast with the class of the image
+            they were made from: nuisances nobody showed, as the model imagines them.
+        reader: Not in the paper. The architecture of an encoder of its own for zp, such as conv-standardised;
+            one encoder for all codes when left out.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
@@ -86,11 +93,13 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         divergence: Divergence = "kl",
         amount: Schedule | None = None,
         scheme: Scheme = "separate",
+        redraw: float = 0.0,
+        reader: str = "",
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
         require_nonnegative(swap=swap, contrast=contrast, average=average, prediction=prediction)
-        require_nonnegative(beta=beta, temperature=temperature)
+        require_nonnegative(beta=beta, temperature=temperature, redraw=redraw)
         if temperature == 0:
             raise ValueError("temperature divides the similarities, so it must be above 0; got 0.")
         if scheme not in get_args(Scheme):
@@ -100,14 +109,20 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         self.prediction, self.beta, self.temperature, self.amount = prediction, beta, temperature, amount
         self.divergence: Divergence = divergence
         self.scheme: Scheme = scheme
+        self.redraw, self.reader = redraw, reader
         self.sizes = (predictive, known, unknown)
         self._strands = strands_of(*self.sizes)
         require_codes(encoder, self._strands.size)
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        codes = sum(cls.setting(settings, name) for name in SIZES)
-        return super().parts(facts._replace(codes=codes), wanted, settings)
+        predictive, *nuisance = (cls.setting(settings, name) for name in SIZES)
+        parts = super().parts(facts._replace(codes=predictive + sum(nuisance)), wanted, settings)
+        if "encoder" in wanted and (reader := cls.setting(settings, "reader")):
+            first, _ = networks(reader, facts.shape, predictive)
+            second, _ = networks(facts.architecture, facts.shape, sum(nuisance))
+            parts["encoder"] = Joined(first, second)
+        return parts
 
     @classmethod
     def readable(cls, facts: Facts, settings: Mapping[str, Any]) -> int:
@@ -128,8 +143,12 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         parts = {"nll": nll, "kl": kl, "swap": d, "average": d_p}
         codes, labels = torch.cat([q_l.mean, q_m.mean]), torch.cat([labels, labels])
         if self.scheme != "cross-entropy":
-            z_p = F.normalize(self.strands.take(codes, "predictive"))
-            parts["contrast"] = supervised_contrast(z_p, labels, temperature=self.temperature)
+            shown, classes = codes, labels
+            if self.redraw:
+                shown = torch.cat([codes, self.encode(self.redrawn(torch.cat([z_l, z_m])))])
+                classes = torch.cat([labels, labels])
+            z_p = F.normalize(self.strands.take(shown, "predictive"))
+            parts["contrast"] = supervised_contrast(z_p, classes, temperature=self.temperature)
             total = total + self.contrast * parts["contrast"]
         if self.scheme != "separate":
             logits = self.classify(codes)
@@ -181,6 +200,12 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             for mean, logvar, company, z in halves
         )
         return bar_l, bar_m
+
+    def redrawn(self, z: Codes) -> Observations:
+        """The images of codes whose known nuisances are drawn anew; no gradient reaches the decoder."""
+        known = self.strands.mask(z, "known")
+        with torch.no_grad():
+            return self.decode(torch.where(known, self.redraw * noise_like(z), z))
 
     def distance(self, parameters: Observations, others: Observations) -> Scalar:
         """D between the images of two decodings. Gradients pass through both: the paper states no stop."""

@@ -8,6 +8,7 @@ from unbraid.nn.critic import Critic
 from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
+from unbraid.nn.joined import Joined
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
@@ -25,6 +26,7 @@ __all__ = [
     "Disentanglers",
     "Encoder",
     "Features",
+    "Joined",
     "MLPDecoder",
     "MLPEncoder",
     "MLPFeatures",

@@ -20,6 +20,7 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-disentanglement-lib": _conv("disentanglement-lib"),
     "conv-factor-vae": _conv("factor-vae"),
     "conv-burgess": _conv("burgess"),
+    "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
     "mlp": (MLPEncoder, MLPDecoder),
 }
 

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.halving import Doubling, Halving
+from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
 
 Variant = Literal["field", "disentanglement-lib", "factor-vae", "burgess"]
@@ -45,14 +46,22 @@ class ConvEncoder(Encoder):
         variant: `field` has kernels of 4 everywhere and a fully connected layer of 256;
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
             128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256.
+        standardised: Whether each image's channels are first brought to mean 0 and spread 1.
     """
 
-    def __init__(self, shape: tuple[int, int, int], codes: int, *, variant: Variant = "field") -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        codes: int,
+        *,
+        variant: Variant = "field",
+        standardised: bool = False,
+    ) -> None:
         super().__init__()
         layers = layers_of(variant)
         self.shape, self.codes = shape, codes
         border, maps = _fit(shape)
-        modules: list[nn.Module] = []
+        modules: list[nn.Module] = [Standardise()] if standardised else []
         before = shape[0]
         for channels, kernel in zip(layers.channels, layers.kernels, strict=True):
             modules += [Halving(before, channels, kernel, border), nn.ReLU()]

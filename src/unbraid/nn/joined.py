@@ -1,0 +1,24 @@
+"""Two encoders that share the work."""
+
+import torch
+
+from unbraid.nn.base import Encoder
+from unbraid.types import Gaussian, Observations
+
+
+class Joined(Encoder):
+    """The posteriors of two encoders of the same observations, side by side in one code.
+
+    Args:
+        first: Puts out the first codes.
+        second: Puts out those after them.
+    """
+
+    def __init__(self, first: Encoder, second: Encoder) -> None:
+        super().__init__()
+        self.first, self.second = first, second
+        self.codes = first.codes + second.codes
+
+    def forward(self, x: Observations) -> Gaussian:
+        one, other = self.first(x), self.second(x)
+        return Gaussian(torch.cat([one.mean, other.mean], 1), torch.cat([one.logvar, other.logvar], 1))

@@ -1,0 +1,18 @@
+"""Two encoders in one, src/unbraid/nn/joined.py."""
+
+import torch
+from torch.testing import assert_close
+
+from unbraid.nn import ConvEncoder, Joined
+
+
+def test_codes_stand_side_by_side() -> None:
+    torch.manual_seed(0)
+    first, second = ConvEncoder((1, 28, 28), 2, standardised=True), ConvEncoder((1, 28, 28), 3)
+    x = torch.rand(4, 1, 28, 28)
+    both = Joined(first, second)
+    assert both.codes == 5
+    assert_close(both(x).mean, torch.cat([first(x).mean, second(x).mean], 1))
+    assert_close(both(x).logvar[:, 2:], second(x).logvar)
+    assert_close(first(x + 0.5).mean, first(x).mean)  # the other sees that it is lighter
+    assert (second(x + 0.5).mean - second(x).mean).abs().max() > 1e-4
