@@ -1,6 +1,7 @@
 """Players and their moves, src/unbraid/game.py."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -73,6 +74,31 @@ def test_first_updates_share_a_batch_and_further_ones_draw_fresh_ones() -> None:
     method, draw = Duel(updates=2, batches=2), Counter()
     Game(method).step(draw, 0)
     assert method.seen == [("a", (1.0,)), ("b", (1.0, 2.0)), ("b", (3.0, 4.0))]
+
+
+class Handing(Duel):
+    """The second player takes the mean that the first one's loss computed, in its first update."""
+
+    def loss(self, batch: Batch) -> Terms:
+        mean = batch.x.mean()
+        return Terms(0.5 * (self.a - mean).square(), {}, kept=(mean,))
+
+    def chase(self, *given: Any) -> Terms:
+        *batches, last = given
+        mean = last if isinstance(last, Tensor) else -last.x.mean()
+        self.seen.append(("b", (len(batches), float(mean))))
+        return Terms(0.5 * (self.b - mean).square(), {})
+
+    def players(self) -> tuple[Player, ...]:
+        first, second = super().players()
+        return first, replace(second, takes="first")
+
+
+def test_a_player_takes_what_one_before_it_kept() -> None:
+    method = Handing(updates=2)
+    Game(method).step(Counter(), 0)
+    # The first update has batch 1 and its mean; the second a fresh batch alone.
+    assert method.seen == [("b", (1, 1.0)), ("b", (0, -2.0))]
 
 
 def test_a_player_waits_for_its_start() -> None:

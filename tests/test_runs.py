@@ -40,6 +40,13 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
         Run.create(tmp_path / "run", other, resume=True)
 
 
+def test_settings_with_tuples_are_those_that_were_written(tmp_path: Path) -> None:
+    """JSON has lists only, and a run must be able to go on with the settings it was made with."""
+    settings = SETTINGS | {"data": {"name": "digits", "colours": ("red", "green")}}
+    Run.create(tmp_path / "run", settings, resume=False)
+    assert Run.create(tmp_path / "run", settings, resume=True).settings["data"]["colours"] == ["red", "green"]
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(ValueError, match="holds other files and no run"):

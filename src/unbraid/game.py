@@ -101,8 +101,9 @@ class Game:
                     drawn.append([])
                 while len(drawn[update]) < side.player.batches:
                     drawn[update].append(draw())
+                giver = moves.get(side.player.takes) if update == 0 else None
                 with self._arithmetic():
-                    terms = side.loss(*drawn[update][: side.player.batches])
+                    terms = side.loss(*drawn[update][: side.player.batches], *(giver.kept if giver else ()))
                 side.move(terms, self.clip)
                 moves[side.player.name] = terms
         self.method.step += 1

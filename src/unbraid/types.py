@@ -96,6 +96,7 @@ class Terms(NamedTuple):
 
     total: Scalar  # what the optimiser minimises
     parts: dict[str, Scalar]  # unweighted, for the log
+    kept: tuple[Tensor, ...] = ()  # without gradient, for a later player that takes them
 
     def detached(self) -> Float[Tensor, " t"]:
         """The total and the parts as one vector, without gradient, in the order of `names`."""

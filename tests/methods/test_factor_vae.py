@@ -87,6 +87,18 @@ def test_the_critic_sees_codes_of_one_batch_and_shuffled_codes_of_another() -> N
     assert_close(terms.total, F.cross_entropy(logits, labels))
 
 
+def test_the_critic_learns_from_the_codes_of_the_autoencoder() -> None:
+    method, x, other = make(FactorVAE), images(seed=1), images(seed=2)
+    (z,) = loss(method, Batch(x)).kept
+    assert not z.requires_grad
+    torch.manual_seed(2)  # as in `loss`
+    assert_close(z, method.posterior(x).sample())
+    method.critic = Recorder()
+    method.critic_loss(Batch(x), Batch(other), z)
+    assert_close(method.critic.seen[0].chunk(2)[0], z)
+    assert method.players()[1].takes == method.players()[0].name
+
+
 def test_players() -> None:
     method = make(FactorVAE)
     autoencoder, critic = method.players()

@@ -24,7 +24,8 @@ class Player:
 
     Players move in order within a step; each computes its loss after the moves before it, and only its own
     parameters get a gradient. In every step the first update of each player sees the same batches; every
-    further update, fresh ones.
+    further update, fresh ones. A player that `takes` from one before it is also given what that one's loss kept, so
+    that it need not compute the same again from the same batches.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Player:
     updates: int = 1  # a step
     batches: int = 1  # an update
     start: int = 0  # the first step in which it moves
+    takes: str = ""  # a player before it, whose `Terms.kept` follow the batches of the first update
 
 
 class Facts(NamedTuple):

@@ -14,7 +14,7 @@ from unbraid.objectives import (
 )
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
-from unbraid.types import Batch, Terms
+from unbraid.types import Batch, Codes, Terms
 
 
 class FactorVAE(Autoencoder[Batch]):
@@ -55,14 +55,18 @@ class FactorVAE(Autoencoder[Batch]):
         nll = self.likelihood.nll(self.decoder(z), batch.x)
         kl = kl_to_standard_normal(q)
         tc = log_density_ratio(self.critic(z).to(z.dtype))
-        return Terms(nll + self.beta * kl + self.gamma * tc, {"nll": nll, "kl": kl, "tc": tc})
+        total = nll + self.beta * kl + self.gamma * tc
+        return Terms(total, {"nll": nll, "kl": kl, "tc": tc}, kept=(z.detach(),))
 
-    def critic_loss(self, batch: Batch, other: Batch) -> Terms:
-        """What the critic minimises; no gradient reaches the encoder."""
+    def critic_loss(self, batch: Batch, other: Batch, z: Codes | None = None) -> Terms:
+        """What the critic minimises; no gradient reaches the encoder.
+
+        Codes of the first batch may be given: in Algorithm 2 they are those that the autoencoder learned from.
+        """
         with torch.no_grad():
-            q, q_other = self.posteriors(batch.x, other.x)
-            z = q.sample()
-            shuffled = self.strands.shuffle(q_other.sample(), *range(self.strands.size))
+            if z is None:
+                z = self.posterior(batch.x).sample()
+            shuffled = self.strands.shuffle(self.posterior(other.x).sample(), *range(self.strands.size))
         logits = self.critic(torch.cat([z, shuffled])).to(z.dtype)
         error = critic_cross_entropy(*logits.chunk(2))
         return Terms(error, {})
@@ -72,5 +76,5 @@ class FactorVAE(Autoencoder[Batch]):
         critic, adam = self.critic.parameters(), Adam(rate=1e-4, beta1=0.5, beta2=0.9)  # App. A
         return (
             Player("autoencoder", autoencoder, self.loss),
-            Player("critic", critic, self.critic_loss, adam, batches=2),
+            Player("critic", critic, self.critic_loss, adam, batches=2, takes="autoencoder"),
         )

@@ -155,13 +155,13 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             ce = cross_entropy(logits, labels)
             parts |= {"cross_entropy": ce, "accuracy": accuracy(logits, labels)}
             total = total + self.prediction * ce
-        return Terms(total, parts)
+        return Terms(total, parts, kept=(codes.detach(),))
 
-    def classifier_loss(self, batch: PairBatch) -> Terms:
-        """What a classifier that learns apart minimises; no gradient reaches the encoder."""
+    def classifier_loss(self, batch: PairBatch, codes: Codes | None = None) -> Terms:
+        """What a classifier that learns apart minimises, from the codes if given; no gradient reaches the encoder."""
         labels = labels_of(batch)
         with torch.no_grad():
-            codes = self.encode(torch.cat([batch.x1, batch.x2]))
+            codes = self.encode(torch.cat([batch.x1, batch.x2])) if codes is None else codes
         logits, labels = self.classify(codes), torch.cat([labels, labels])
         return Terms(cross_entropy(logits, labels), {"accuracy": accuracy(logits, labels)})
 
@@ -171,7 +171,7 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         model = [*self.encoder.parameters(), *self.decoder.parameters()]
         return (
             Player("model", model, self.loss, RATE),
-            Player("classifier", self.classifier.parameters(), self.classifier_loss, RATE),
+            Player("classifier", self.classifier.parameters(), self.classifier_loss, RATE, takes="model"),
         )
 
     def swapped(self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"]) -> Bool[Tensor, "b d"]:
