@@ -31,7 +31,7 @@ ALLOWED = {
     "runs": set(),
     "training": {*BASE, "data", "game", "optimisers"},
     "loop": {*BASE, "capture", "data", "estimate", "game", "methods", "runs", "training", "watch"},
-    "train": {*BASE, "data", "interrupts", "loop", "methods", "runs", "training"},
+    "train": {*BASE, "data", "interrupts", "loop", "memory", "methods", "runs", "training"},
     "samples": {"data", "methods", "seeds"},
     "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples"},
     "cli": {"commands"},

@@ -1,11 +1,15 @@
 """Unbraid: learn representations whose strands come apart."""
 
 import importlib
+import os
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Read when torch is first imported: threads that spin while they wait cost four times the step on busy cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics, nn, objectives

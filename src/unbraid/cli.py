@@ -10,10 +10,6 @@ import typer
 
 from unbraid.commands.train import MethodCommands
 
-# Threads that spin while they wait cost four times as much as they save on cores that others use too; on quiet
-# ones they save nothing. Read when torch is first imported.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
 app = typer.Typer(
     help="Learn representations whose strands come apart.",
     no_args_is_help=True,
@@ -302,9 +298,6 @@ def _print_json(value: Any) -> None:
 
 def main() -> None:
     """Runs the command line; a mistake in the input is one sentence and exit code 2."""
-    from unbraid.memory import keep_freed_memory
-
-    keep_freed_memory()
     try:
         app()
     except BrokenPipeError:

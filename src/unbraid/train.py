@@ -13,6 +13,7 @@ from unbraid.data.draws import DRAWS, Draw
 from unbraid.distributed import launch, processes, rank
 from unbraid.interrupts import asked_to_stop
 from unbraid.loop import Loop
+from unbraid.memory import keep_freed_memory
 from unbraid.methods.base import Method
 from unbraid.runs import Run, identity, versions, write_json
 from unbraid.seeds import derive
@@ -116,6 +117,8 @@ def open_loop(
         _start_from(method, Run(start_from))
     run = _open_run(settings, out, resume)
     method.to(place)
+    if place.type == "cpu":
+        keep_freed_memory()
     if run.finished:
         method.load_state_dict(run.weights())
         method.eval()
