@@ -121,6 +121,20 @@ def test_a_study_scores_on_another_part_and_shows_further_numbers_that_were_publ
     assert {record["n"] for record in records} == {"80"}
 
 
+def test_one_run_is_scored_on_two_sets_in_two_rows(tmp_path: Path) -> None:
+    options = {"observations": 60, "architecture": "mlp", "steps": 2, "batch": 8}
+    first, second = (
+        Plan("cnn", "credit", options, ("group_accuracy",), {"samples": 0, "on": {"observations": n}})
+        for n in (80, 90)
+    )
+    published = {("cnn", "credit", "on=credit --observations 90", "group_accuracy"): 0.25}
+    result = study(Recipe("own", "", (first, second), published), tmp_path, device="cpu", quiet=True)
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    rows = [row for row in result.rows if row.metric == "group_accuracy"]
+    assert [row.n for row in rows] == [1, 1] and [row.published for row in rows] == [None, 0.25]
+    assert [row.settings["on"] for row in rows] == [f"credit --observations {n}" for n in (80, 90)]
+
+
 def test_one_seed_has_no_spread(tmp_path: Path) -> None:
     result = study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
     assert all(row.std is None and row.n == 1 for row in result.rows)
@@ -135,7 +149,8 @@ def test_every_recipe_lists_runs_whose_options_exist(name: str, scale: str) -> N
     seen = {(plan.method, plan.data): plan for plan in found.runs}
     for plan in seen.values():
         plan.resolved()
-    assert len({(plan.method, plan.data, str(plan)) for plan in found.runs}) == len(found.runs)
+    different = {(plan.method, plan.data, str(plan), str(plan.scoring)) for plan in found.runs}
+    assert len(different) == len(found.runs)
 
 
 def test_the_sweep_has_the_papers_size() -> None:

@@ -129,7 +129,9 @@ class Run:
     def create(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
         """The folder for these settings: a new one, or with `resume` the one that holds them already."""
         folder = Path(folder)
-        settings = json.loads(json.dumps({"format": FORMAT, **settings}))  # as it will be read: lists, no tuples
+        settings = json.loads(
+            json.dumps({"format": FORMAT, **settings})
+        )  # as it will be read: lists, no tuples
         if not (folder / "run.json").exists():
             if folder.exists() and not folder.is_dir():
                 raise ValueError(f"{folder} is a file: choose a folder for the run.")

@@ -239,12 +239,20 @@ def tidy(done: Sequence[tuple[Plan, Run]]) -> list[dict[str, Any]]:
 def aggregate(
     done: Sequence[tuple[Plan, Run]], published: Mapping[tuple[str, ...], float] | None = None
 ) -> list[Row]:
-    """Means and spreads over seeds, a row for each method, dataset, varying settings and metric."""
+    """Means and spreads over seeds, a row for each method, dataset, varying settings and metric.
+
+    Where runs on a dataset are scored on several, what they are scored on is one of the settings.
+    """
     known = published or {}
     values: dict[tuple[str, str, str, str, str], list[float]] = {}
+    scored_on: dict[str, set[str]] = {}
     for plan, run in done:
-        varying = json.dumps(describe(_varying(plan, [other for other, _ in done])), sort_keys=True)
+        scored_on.setdefault(run.data_name, set()).update(score.get("on", "") for score in _scores(plan, run))
+    for plan, run in done:
+        own = _varying(plan, [other for other, _ in done])
         for score in _scores(plan, run):
+            on = {"on": score.get("on", "")} if len(scored_on[run.data_name]) > 1 else {}
+            varying = json.dumps(describe(own | on), sort_keys=True)
             key = (plan.method, run.data_name, varying, score["metric"], score["protocol"])
             values.setdefault(key, []).append(score["value"])
     return [

@@ -1,8 +1,10 @@
 """Average and worst-group accuracy on colours that training did not show, for every method (Table 1).
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 1: Colored-MNIST, 3D Shapes and MPI3D;
-here also Colored-MNIST in `hard` colours, and rooms. Every test observation is scored; groups are class ×
-background, or class × object colour. `quick` takes scikit-learn's bundled digits and one seed.
+here also rooms. Models of Colored-MNIST are tested in `mild` and in `hard` colours, which share their training
+part. Every test observation is scored; groups are class × background, or class × object colour. Beside the paper's
+rows stand recon-contrast as the paper has it, where ours goes past it, and the plain CNN with the reader of ours.
+`quick` takes scikit-learn's bundled digits and one seed.
 """
 
 from unbraid.objectives import Normal
@@ -17,44 +19,49 @@ SETTINGS: dict[str, dict[str, object]] = {
     "cnn-beta-vae": WEIGHED,
     "vfae": WEIGHED,
     "cvib": WEIGHED,
-    # With 64 pairs there are as many images in a step as for the others.
-    "recon-contrast": {"batch": 64, "predictive": 128, "contrast": 5000.0, "likelihood": Normal(1.0)},
+    # With 128 pairs there are as many images in a step as for the others.
+    "recon-contrast": {"batch": 128, "predictive": 128, "contrast": 1000.0, "likelihood": Normal(0.1)},
 }
+READER: dict[str, object] = {"reader": "conv-standardised"}
+OURS: dict[str, object] = READER | {"redraw": 1.0}  # what recon-contrast has here and not in the paper
+STANDARDISED: dict[str, object] = {"architecture": "conv-standardised"}
 BASE = Plan(
     "cnn",
     "colored-mnist",
-    {"steps": 20_000, "batch": 128},
+    {"steps": 4_000, "batch": 256},
     metrics=("group_accuracy",),
     scoring={"samples": 0, "on": {"part": "test"}},
 )
-DATA: dict[str, list[dict[str, object]]] = {
-    "colored-mnist": [
-        {"digits": "mnist", "colours": "mild", "part": "train"},
-        {"digits": "mnist", "colours": "hard", "part": "train"},
-    ],
-    "rooms": [{"part": "train"}],
-    "shapes3d": [{"part": "train"}],
-    "mpi3d": [{"part": "train"}],
-}
+HARD = {"samples": 0, "on": {"part": "test", "colours": "hard"}}
+DIGITS: dict[str, object] = {"digits": "mnist", "part": "train"}
 
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        return [replace(plan, digits="bundled", steps=300, seed=0) for plan in plans(BASE)]
-    chosen = [replace(BASE, data=data, **options) for data in DATA for options in DATA[data]]
-    return [replace(plan, seed=seed) for base in chosen for plan in plans(base) for seed in range(5)]
+        small = replace(BASE, digits="bundled", steps=300, batch=128, seed=0)
+        return [replace(plan, batch=min(plan.options["batch"], 64)) for plan in plans(small)[: len(METHODS)]]
+    rooms = [replace(BASE, data=data, part="train") for data in ("rooms", "shapes3d", "mpi3d")]
+    every = [*both_colours(plans(replace(BASE, **DIGITS))), *(plan for base in rooms for plan in plans(base))]
+    return [replace(plan, seed=seed) for plan in every for seed in range(5)]
 
 
 def plans(base: Plan) -> list[Plan]:
-    """The same for every method."""
-    return [replace(base, method=method, **SETTINGS.get(method, {})) for method in METHODS]
+    """The same for every method, then for recon-contrast as in the paper and for the plain CNN with our reader."""
+    every = [replace(base, method=method, **SETTINGS.get(method, {})) for method in METHODS]
+    cnn, *_, system = every
+    return [*every[:-1], replace(system, **OURS), system, replace(cnn, **STANDARDISED)]
 
 
-def published(data: str, metrics: tuple[str, ...], table: str) -> dict[tuple[str, ...], float]:
-    """A table with a line for each method, a column for each metric."""
+def both_colours(tested: list[Plan]) -> list[Plan]:
+    """Every plan twice: tested in the colours it names, and in `hard` ones; it is trained once."""
+    return [*tested, *(replace(plan, scoring=HARD) for plan in tested)]
+
+
+def published(data: str, metrics: tuple[str, ...], table: str, *on: str) -> dict[tuple[str, ...], float]:
+    """A table with a line for each method, a column for each metric, and what the models are tested on if it varies."""
     lines = [map(float, line.split()) for line in table.strip().splitlines()]
     return {
-        (method, data, metric): value
+        (method, data, *on, metric): value
         for method, line in zip(METHODS, lines, strict=True)
         for metric, value in zip(metrics, line, strict=True)
     }
@@ -74,6 +81,7 @@ PUBLISHED = (
         0.9474 0.7425
         0.9796 0.9043
         """,
+        "on=colored-mnist --part test",
     )
     | published(
         "shapes3d-train",

@@ -5,15 +5,19 @@ at 65°. `quick` takes scikit-learn's bundled digits and two seeds, on Colored-M
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.recon_contrast.table1 import BASE, BOTH, SETTINGS
+from unbraid.recipes.recon_contrast.table1 import BASE, BOTH, OURS, SETTINGS
 
 SCHEMES = ("cross-entropy", "joint", "separate")
 
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        quick = replace(BASE, digits="bundled", steps=300)
-        return [replace(plan, seed=seed) for plan in plans(quick) for seed in range(2)]
+        quick = replace(BASE, digits="bundled", steps=300, batch=128)
+        return [
+            replace(plan, batch=min(plan.options["batch"], 64), seed=seed)
+            for plan in plans(quick)
+            for seed in range(2)
+        ]
     return [
         replace(plan, digits="mnist", part="train", seed=seed)
         for data in ("colored-mnist", "rotation-colored-mnist")
@@ -24,7 +28,7 @@ def runs(scale: str) -> list[Plan]:
 
 def plans(base: Plan) -> list[Plan]:
     """The plain CNN, then every scheme."""
-    system = replace(base, method="recon-contrast", **SETTINGS["recon-contrast"])
+    system = replace(base, method="recon-contrast", **SETTINGS["recon-contrast"], **OURS)
     return [base, *(replace(system, scheme=scheme) for scheme in SCHEMES)]
 
 
