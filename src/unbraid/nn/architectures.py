@@ -21,6 +21,7 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-factor-vae": _conv("factor-vae"),
     "conv-burgess": _conv("burgess"),
     "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
+    "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
     "mlp": (MLPEncoder, MLPDecoder),
 }
 

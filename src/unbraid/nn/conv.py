@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
+from unbraid.nn.channelwise import Channelwise
 from unbraid.nn.halving import Doubling, Halving
 from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
@@ -47,6 +48,8 @@ class ConvEncoder(Encoder):
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
             128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256.
         standardised: Whether each image's channels are first brought to mean 0 and spread 1.
+        channelwise: Whether the layers read each channel by itself, as a grey image, and the largest of its
+            features over the channels is taken: what is drawn, in whichever channel it shows.
     """
 
     def __init__(
@@ -56,13 +59,14 @@ class ConvEncoder(Encoder):
         *,
         variant: Variant = "field",
         standardised: bool = False,
+        channelwise: bool = False,
     ) -> None:
         super().__init__()
         layers = layers_of(variant)
         self.shape, self.codes = shape, codes
         border, maps = _fit(shape)
         modules: list[nn.Module] = [Standardise()] if standardised else []
-        before = shape[0]
+        before = 1 if channelwise else shape[0]
         for channels, kernel in zip(layers.channels, layers.kernels, strict=True):
             modules += [Halving(before, channels, kernel, border), nn.ReLU()]
             before, border = channels, 0
@@ -71,7 +75,8 @@ class ConvEncoder(Encoder):
         for width in layers.hidden:
             modules += [nn.Linear(before, width), nn.ReLU()]
             before = width
-        self.trunk = nn.Sequential(*(modules[:-1] if layers.linear else modules))
+        trunk = nn.Sequential(*(modules[:-1] if layers.linear else modules))
+        self.trunk = Channelwise(trunk) if channelwise else trunk
         self.heads = nn.Linear(before, 2 * codes)  # mean and log-variance
 
     def forward(self, x: Images) -> Gaussian:

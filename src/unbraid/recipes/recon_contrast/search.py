@@ -7,7 +7,7 @@ one setting of each method and one ground.
 
 from unbraid.data.coloured_digits import TRAIN
 from unbraid.plan import Plan, replace
-from unbraid.recipes.recon_contrast.table1 import BASE, METHODS, READER, SETTINGS, STANDARDISED
+from unbraid.recipes.recon_contrast.table1 import BASE, METHODS, OURS, SAME_READER, SETTINGS
 
 GRID: dict[str, list[dict[str, object]]] = {
     "cnn": [{"features": f, "batch": b} for f in (32, 128) for b in (128, 256)],
@@ -53,7 +53,7 @@ def folds(data: str) -> list[dict[str, object]]:
 def _entries(method: str) -> list[dict[str, object]]:
     grid = GRID[method]
     if method == "recon-contrast":
-        grid = [*(settings | READER for settings in grid), *AS_IN_THE_PAPER]
+        grid = [*(settings | OURS for settings in grid), *AS_IN_THE_PAPER]
     if method == "cnn":  # so that what a network does is not taken for what the method does
-        grid = [*grid, *(settings | STANDARDISED for settings in grid)]
+        grid = [*grid, *(settings | SAME_READER for settings in grid)]
     return [{"method": method, **SETTINGS.get(method, {}), **settings} for settings in grid]

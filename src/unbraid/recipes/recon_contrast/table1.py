@@ -22,9 +22,8 @@ SETTINGS: dict[str, dict[str, object]] = {
     # With 128 pairs there are as many images in a step as for the others.
     "recon-contrast": {"batch": 128, "predictive": 128, "contrast": 1000.0, "likelihood": Normal(0.1)},
 }
-READER: dict[str, object] = {"reader": "conv-standardised"}
-OURS: dict[str, object] = READER | {"redraw": 1.0}  # what recon-contrast has here and not in the paper
-STANDARDISED: dict[str, object] = {"architecture": "conv-standardised"}
+OURS: dict[str, object] = {"reader": "conv-channelwise"}  # what recon-contrast has here and not in the paper
+SAME_READER: dict[str, object] = {"architecture": "conv-channelwise"}
 BASE = Plan(
     "cnn",
     "colored-mnist",
@@ -49,7 +48,7 @@ def plans(base: Plan) -> list[Plan]:
     """The same for every method, then for recon-contrast as in the paper and for the plain CNN with our reader."""
     every = [replace(base, method=method, **SETTINGS.get(method, {})) for method in METHODS]
     cnn, *_, system = every
-    return [*every[:-1], replace(system, **OURS), system, replace(cnn, **STANDARDISED)]
+    return [*every[:-1], replace(system, **OURS), system, replace(cnn, **SAME_READER)]
 
 
 def both_colours(tested: list[Plan]) -> list[Plan]:
