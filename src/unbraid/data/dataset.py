@@ -50,6 +50,7 @@ class Dataset:
             rows of one thing, a split never parts them, and scores of factors leave it out.
         value_names: What the values of a factor are called, of those that have names.
         origin: The name or path and the options with which `open_dataset` opens it again.
+        background: Other observations of the same shape, which lack what is looked for in these.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Dataset:
         instance: str | None = None,
         value_names: Mapping[str, Sequence[str]] | None = None,
         origin: Mapping[str, Any] | None = None,
+        background: "Dataset | None" = None,
     ) -> None:
         if not isinstance(source, Tensor) and space is None:
             raise ValueError("A renderer needs a factor space: pass space=FactorSpace({...}).")
@@ -82,6 +84,12 @@ class Dataset:
         self.label, self.nuisances, self.unknown = label, tuple(nuisances), tuple(unknown)
         self.instance, self.value_names, self.origin = instance, dict(value_names or {}), origin
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
+        if background is not None and background.shape != self.shape:
+            raise ValueError(
+                f"Target and background need observations of one shape; {name} has {self.shape} and "
+                f"{background.name} {background.shape}: resize one, or make both grey or both coloured."
+            )
+        self.background = background
         self._columns = {} if space is None else {name: space.column(name) for name in space.names}
         for role in (label, instance, *self.nuisances, *self.unknown):
             if role is not None and role not in self._columns:
@@ -97,6 +105,10 @@ class Dataset:
 
     def __len__(self) -> int:
         """How many observations can be drawn."""
+        return self._length
+
+    @cached_property
+    def _length(self) -> int:  # kept: counting on a device makes the host wait
         if self.space is not None and self.combinations is None:
             return len(self.space)
         if self.space is not None and self.combinations is not None:
@@ -113,8 +125,8 @@ class Dataset:
 
     @property
     def bytes(self) -> int:
-        """The memory the stored observations take; of rendered ones, what the renderer holds."""
-        return getattr(self.source, "nbytes", 0)
+        """The memory the stored observations take, the background's too; of rendered ones, what the renderer holds."""
+        return getattr(self.source, "nbytes", 0) + (0 if self.background is None else self.background.bytes)
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -190,7 +202,7 @@ class Dataset:
         """What a run records of the dataset: where it came from, its form, and a fingerprint of its content."""
         if isinstance(self.source, Tensor):
             content = hashlib.sha256(f"{self.white}".encode())
-            whole = self.bytes <= WHOLE
+            whole = self.source.nbytes <= WHOLE
             rows = (
                 torch.arange(len(self.source))
                 if whole
@@ -210,7 +222,9 @@ class Dataset:
             "shape": list(self.shape),
             "factors": {} if space is None else dict(zip(space.names, space.sizes, strict=True)),
             "fingerprint": content.hexdigest()[:16],
-        } | ({} if self.instance is None else {"instance": self.instance})
+            **({} if self.instance is None else {"instance": self.instance}),
+            **({} if self.background is None else {"background": self.background.description()}),
+        }
 
     def to(self, device: torch.device | str, *, observations: bool = True) -> "Dataset":
         """The same dataset with its tables on a device, and its observations too unless told otherwise."""
@@ -221,7 +235,14 @@ class Dataset:
             source=source,
             space=None if self.space is None else self.space.to(device),
             combinations=None if self.combinations is None else self.combinations.to(device),
+            background=None
+            if self.background is None
+            else self.background.to(device, observations=observations),
         )
+
+    def against(self, background: "Dataset") -> "Dataset":
+        """The same observations as a target, beside a background of the same shape."""
+        return self._with(background=background)
 
     def under(self, law: Callable[[FactorSpace], FactorSpace]) -> "Dataset":
         """The same observations under another distribution of their factors.
@@ -235,8 +256,17 @@ class Dataset:
     def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
         """Two datasets without a common observation; the second has the given fraction of them.
 
-        Where rows show instances, it is the instances that are parted.
+        Where rows show instances, it is the instances that are parted. A background is split alike, and each part
+        keeps its own.
         """
+        if self.background is not None:
+            parts = zip(
+                self._with(background=None).split(fraction, generator),
+                self.background.split(fraction, generator),
+                strict=True,
+            )
+            kept, held_out = (part._with(background=other) for part, other in parts)
+            return kept, held_out
         if self.space is not None and self.instance is not None:
             return self._split_instances(self.space, self.instance, fraction, generator)
         if self.space is not None and self.combinations is None:
@@ -284,5 +314,6 @@ class Dataset:
             instance=self.instance,
             value_names=self.value_names,
             origin=self.origin,
+            background=self.background,
         )
         return Dataset(**(same | changes))  # type: ignore[arg-type]

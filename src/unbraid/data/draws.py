@@ -16,7 +16,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.views import Views
 from unbraid.schedules import Schedule
-from unbraid.types import Batch, PairBatch, ViewBatch
+from unbraid.types import Batch, ContrastBatch, PairBatch, ViewBatch
 
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
 
@@ -32,12 +32,15 @@ class Draw(Protocol):
 
 @dataclass(frozen=True)
 class Samples:
-    """Observations drawn independently."""
+    """Observations drawn independently; where there is a background, half of them are of it, and none says which."""
 
     def check(self, dataset: Dataset) -> None:
         """Any dataset will do."""
 
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> Batch:
+        if dataset.background is not None:
+            parts = (dataset, size - size // 2), (dataset.background, size // 2)
+            return Batch(torch.cat([part.observe(part.draw(count, generator)) for part, count in parts]))
         rows = dataset.draw(size, generator)
         factors = dataset.factors(rows)
         return Batch(dataset.observe(rows), *dataset.roles(factors), factors)
@@ -211,6 +214,33 @@ class Pairs:
         return space.redraw(values, _uniform(generator, *values.shape), other=self.rule == "exactly")
 
 
+@dataclass(frozen=True)
+class Contrasts:
+    """Target and background observations, drawn apart from each other."""
+
+    def check(self, dataset: Dataset) -> None:
+        """Raises unless the dataset has a background."""
+        if dataset.background is None:
+            raise ValueError(
+                f"This method learns what a target has and a background lacks, and {dataset.name} comes without a "
+                "background: name one with --background (a dataset, a folder of images, an .npz or a table)."
+            )
+
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> ContrastBatch:
+        self.check(dataset)
+        assert dataset.background is not None
+        for part, role in ((dataset, "target"), (dataset.background, "background")):
+            if len(part) < size:
+                raise ValueError(
+                    f"A batch of {size} needs as many different observations, and the {role} {part.name} has "
+                    f"{len(part)}: give a smaller batch (--batch)."
+                )
+        rows = dataset.draw(size, generator)
+        background = dataset.background.observe(dataset.background.draw(size, generator))
+        factors = dataset.factors(rows)
+        return ContrastBatch(dataset.observe(rows), background, *dataset.roles(factors), factors)
+
+
 def _uniform(generator: Generator, *shape: int) -> Float[Tensor, "..."]:
     return torch.rand(*shape, generator=generator, device=generator.device)
 
@@ -221,4 +251,4 @@ def _on(device: torch.device, numbers: tuple[int, ...]) -> Tensor:
     return torch.tensor(numbers, device=device)
 
 
-DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs, ViewBatch: Views}
+DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs, ContrastBatch: Contrasts, ViewBatch: Views}

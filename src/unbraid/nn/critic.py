@@ -15,16 +15,16 @@ class Critic(Network):
     Args:
         codes: The number of dimensions of the code.
         width: Of each hidden layer.
-        layers: How many hidden layers, each followed by a leaky ReLU of slope 0.2.
+        layers: How many hidden layers, each followed by a leaky ReLU of slope 0.2; 0 for a linear critic.
     """
 
     def __init__(self, codes: int, *, width: int = 1000, layers: int = 6) -> None:
         super().__init__()
         self.codes = codes
-        modules: list[nn.Module] = []
-        for before, after in pairwise((codes, *[width] * layers)):
+        sizes, modules = (codes, *[width] * layers), []
+        for before, after in pairwise(sizes):
             modules += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
-        self.layers = nn.Sequential(*modules, nn.Linear(width, 2))
+        self.layers = nn.Sequential(*modules, nn.Linear(sizes[-1], 2))
 
     def forward(self, z: Codes) -> Float[Tensor, "b 2"]:
         return self.layers(z)

@@ -1,5 +1,6 @@
 """Objectives: pure functions, each a sum over pixels or codes and a mean over the batch, in nats per image."""
 
+from unbraid.objectives.assignment import assignment
 from unbraid.objectives.changed_codes import alike, change, exchange, jensen_shannon
 from unbraid.objectives.class_average import class_average
 from unbraid.objectives.contrast import contrast, contrast_gradient, supervised_contrast
@@ -16,6 +17,7 @@ from unbraid.objectives.likelihoods import (
     Bernoulli,
     Likelihood,
     Normal,
+    Pixels,
     bernoulli_nll,
     gaussian_nll,
     squared_error,
@@ -26,14 +28,17 @@ from unbraid.objectives.reversal import reverse_gradient
 from unbraid.objectives.shared_codes import shared_codes
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
+from unbraid.objectives.transport import squared_w2, squared_w2_to_zero
 
 __all__ = [
     "Bernoulli",
     "Decomposition",
     "Likelihood",
     "Normal",
+    "Pixels",
     "aggregate_covariance",
     "alike",
+    "assignment",
     "bernoulli_nll",
     "change",
     "class_average",
@@ -64,6 +69,8 @@ __all__ = [
     "reverse_gradient",
     "shared_codes",
     "squared_error",
+    "squared_w2",
+    "squared_w2_to_zero",
     "supervised_contrast",
     "total_correlation",
     "unit_parts",

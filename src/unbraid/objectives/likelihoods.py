@@ -71,3 +71,19 @@ class Normal(Likelihood):
 
     def mean(self, parameters: Observations) -> Observations:
         return parameters
+
+
+@dataclass(frozen=True)
+class Pixels(Normal):
+    """Pixels in [0, 1], with the spread sigma around the sigmoid of what the decoder puts out.
+
+    With the default, -log p(x|z) is the squared error and a constant: 2σ² = 1.
+    """
+
+    sigma: float = math.sqrt(0.5)
+
+    def nll(self, parameters: Observations, x: Observations) -> Scalar:
+        return gaussian_nll(parameters.sigmoid(), x, sigma=self.sigma)
+
+    def mean(self, parameters: Observations) -> Observations:
+        return parameters.sigmoid()

@@ -1,0 +1,43 @@
+"""Contrast VAE. Towards Principled Objectives for Contrastive Disentanglement, 2020, Eq. 3; the bound that cVAE and
+sRb-VAE start from."""
+
+from torch import nn
+
+from unbraid.methods.contrast import ContrastAutoencoder
+from unbraid.objectives import Likelihood, Pixels
+from unbraid.settings import require_nonnegative
+from unbraid.types import ContrastBatch, Terms
+
+
+class ContrastVAE(ContrastAutoencoder):
+    r"""VAE for a target x and a background y, whose salient codes are zero when it is decoded.
+
+    .. math:: L_{VAE} = KL(q(z|x) q(s|x) \| p(z) p(s)) - E \log p(x|z, s)
+              + KL(q(z|y) \| p(z)) - E \log p(y|z, s = 0) \quad \text{(Eq. 3)}
+
+    Args:
+        encoder: Observations to the posterior q(z, s|x); needs an attribute `codes`.
+        decoder: Codes to the parameters of p(x|z, s).
+        common: Dimensions of the common code z, which both data sets have.
+        salient: Dimensions of the salient code s, which only the target has.
+        beta: The weight of the KL divergences.
+        likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        *,
+        common: int = 16,  # App. A.3, as its sentence says; its formula has 8 and 4
+        salient: int = 8,
+        beta: float = 2.0,  # App. A.3
+        likelihood: Likelihood = Pixels(),
+    ) -> None:
+        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        require_nonnegative(beta=beta)
+        self.beta = beta
+
+    def loss(self, batch: ContrastBatch) -> Terms:
+        evidence = self.evidence(batch)
+        return Terms(evidence.bound(self.beta), evidence.parts)

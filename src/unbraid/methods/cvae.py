@@ -1,0 +1,91 @@
+"""cVAE. Abid & Zou, 2019, Contrastive Variational Autoencoder Enhances Salient Features, arXiv:1902.04601."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import torch
+from torch import nn
+
+from unbraid.methods.base import Facts, Player
+from unbraid.methods.contrast import ContrastAutoencoder, sizes_of
+from unbraid.nn import Critic
+from unbraid.objectives import Likelihood, Pixels, critic_cross_entropy, log_density_ratio
+from unbraid.optimisers import Adam
+from unbraid.settings import require_nonnegative
+from unbraid.types import Codes, ContrastBatch, Scalar, Terms
+
+
+class CVAE(ContrastAutoencoder):
+    r"""Contrast VAE whose strands are made independent, which a critic D measures by telling codes of the target
+    from codes with the salient strand of another image.
+
+    .. math:: L = L_{VAE} + γ KL(q(z, s) \| q(z) q(s)), \quad
+              KL ≈ E_{q(z, s)} \log (D(z, s) / (1 - D(z, s)))
+
+    Args:
+        encoder: Observations to the posterior q(z, s|x); needs an attribute `codes`.
+        decoder: Codes to the parameters of p(x|z, s).
+        critic: Codes to two logits, the first for codes as they are, the second for mixed ones.
+        common: Dimensions of the common code z, which both data sets have.
+        salient: Dimensions of the salient code s, which only the target has.
+        gamma: The weight of the total correlation between the strands; 0 is the contrast VAE.
+        beta: The weight of the KL divergences.
+        joint: As in the authors' code: the critic is one linear layer, and all weights minimise the sum of all
+            terms, its error among them. A linear critic tells nothing apart here, since mixing keeps the means.
+        likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+    """
+
+    @classmethod
+    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+        parts = super().parts(facts, wanted - {"critic"}, settings)
+        if "critic" in wanted:
+            codes = sum(sizes_of(cls, settings).values())
+            parts["critic"] = Critic(codes, layers=0) if settings.get("joint") else Critic(codes)
+        return parts
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        critic: nn.Module,
+        *,
+        common: int = 16,
+        salient: int = 8,
+        gamma: float = 1.0,  # the authors' code; the paper leaves it open
+        beta: float = 1.0,
+        joint: bool = False,
+        likelihood: Likelihood = Pixels(),
+    ) -> None:
+        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        require_nonnegative(gamma=gamma, beta=beta)
+        self.critic, self.gamma, self.beta, self.joint = critic, gamma, beta, joint
+
+    def loss(self, batch: ContrastBatch) -> Terms:
+        evidence = self.evidence(batch)
+        tc = log_density_ratio(self.critic(evidence.c_x).to(evidence.c_x.dtype))
+        total, parts = evidence.bound(self.beta) + self.gamma * tc, evidence.parts | {"tc": tc}
+        if not self.joint:
+            return Terms(total, parts)
+        error = self.error(evidence.c_x)
+        return Terms(total + error, parts | {"critic": error})
+
+    def error(self, codes: Codes) -> Scalar:
+        """How badly the critic tells codes from those with another image's salient strand."""
+        mixed = self.strands.shuffle(codes, "salient")
+        return critic_cross_entropy(*self.critic(torch.cat([codes, mixed])).to(codes.dtype).chunk(2))
+
+    def critic_loss(self, batch: ContrastBatch) -> Terms:
+        """What the critic minimises; no gradient reaches the encoder."""
+        with torch.no_grad():
+            codes = self.posterior(batch.target).sample()
+        return Terms(self.error(codes), {})
+
+    def players(self) -> tuple[Player, ...]:
+        if self.joint:
+            return (Player("model", self.parameters(), self.loss),)
+        autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
+        adam = Adam(rate=1e-4, beta1=0.5, beta2=0.9)  # FactorVAE's critic; there is none of its own in the paper
+        return (
+            Player("autoencoder", autoencoder, self.loss),
+            Player("critic", self.critic.parameters(), self.critic_loss, adam),
+        )
