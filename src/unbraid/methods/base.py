@@ -63,6 +63,10 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
     same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
     conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
+    not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
+    closed_form: ClassVar[bool] = (
+        False  # whether `fit` finds all there is to find, and no step changes anything
+    )
     step: Tensor
 
     def __init_subclass__(cls) -> None:
@@ -122,6 +126,10 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     def prior(self, size: int) -> Codes:
         """Codes to decode into new observations; standard normal unless a method knows better."""
         return torch.randn(size, self.strands.size, device=self.step.device)
+
+    def fit(self, target: Observations, background: Observations) -> None:
+        """Finds in one go what a method in closed form has to find; the loop calls it once, before the first step."""
+        raise ValueError(f"{type(self).__name__} learns step by step: train it.")
 
     def players(self) -> tuple[Player, ...]:
         """The sides of the game, in the order in which they move; one by default."""

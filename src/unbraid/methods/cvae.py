@@ -84,7 +84,9 @@ class CVAE(ContrastAutoencoder):
         if self.joint:
             return (Player("model", self.parameters(), self.loss),)
         autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
-        adam = Adam(rate=1e-4, beta1=0.5, beta2=0.9)  # FactorVAE's critic; there is none of its own in the paper
+        adam = Adam(
+            rate=1e-4, beta1=0.5, beta2=0.9
+        )  # FactorVAE's critic; there is none of its own in the paper
         return (
             Player("autoencoder", autoencoder, self.loss),
             Player("critic", self.critic.parameters(), self.critic_loss, adam),

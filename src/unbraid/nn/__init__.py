@@ -5,10 +5,12 @@ from unbraid.nn.base import Decoder, Encoder, Network
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
+from unbraid.nn.directions import Directions
 from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
 from unbraid.nn.joined import Joined
+from unbraid.nn.joint_critic import JointCritic
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
@@ -23,10 +25,12 @@ __all__ = [
     "ConvEncoder",
     "Critic",
     "Decoder",
+    "Directions",
     "Disentanglers",
     "Encoder",
     "Features",
     "Joined",
+    "JointCritic",
     "MLPDecoder",
     "MLPEncoder",
     "MLPFeatures",

@@ -12,7 +12,7 @@ from unbraid.objectives.covariance import (
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
-from unbraid.objectives.kl import kl, kl_per_code, kl_to_standard_normal
+from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
     Bernoulli,
     Likelihood,
@@ -42,6 +42,7 @@ __all__ = [
     "bernoulli_nll",
     "change",
     "class_average",
+    "code_nll",
     "contrast",
     "contrast_gradient",
     "correlation",

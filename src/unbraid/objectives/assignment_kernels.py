@@ -33,9 +33,7 @@ def solve(costs: Tensor) -> Tensor:
     found = torch.empty(problems, n, dtype=torch.long, device=costs.device)
     rows = min(width, max(TILE // width, 1))
     cooling = (COLD / WARM) ** (1 / (ROUNDS - 1))
-    _begin[(problems,)](
-        costs, prices, row_of, column_of, n, WARM, cooling, ROUNDS, width, rows, num_warps=8
-    )
+    _begin[(problems,)](costs, prices, row_of, column_of, n, WARM, cooling, ROUNDS, width, rows, num_warps=8)
     # A single warp: its reductions need no shared memory, and reductions are all that this part does.
     _augment[(problems,)](costs, prices, row_of, column_of, found, n, width, num_warps=1)
     return found
@@ -68,7 +66,9 @@ def _begin(
     temperature = warm * tl.maximum(total.to(tl.float32) / n / n, 1e-30)
     v = tl.zeros([WIDTH], tl.float32)
     for _ in range(ROUNDS):
-        most = tl.full([WIDTH], float("-inf"), tl.float32)  # of each column; a logarithm of a sum, tile by tile
+        most = tl.full(
+            [WIDTH], float("-inf"), tl.float32
+        )  # of each column; a logarithm of a sum, tile by tile
         mass = tl.zeros([WIDTH], tl.float32)
         for first in range(0, n, ROWS):
             rows = first + tl.arange(0, ROWS)
@@ -129,9 +129,7 @@ def _augment(costs, prices, row_of, column_of, found, n, WIDTH: tl.constexpr):
             closer = (slack < distance) & (settled == 0)
             distance = tl.where(closer, slack, distance)
             reached_from = tl.where(closer, row, reached_from)
-            least, nearest = tl.min(
-                tl.where(settled == 0, distance, float("inf")), 0, return_indices=True
-            )
+            least, nearest = tl.min(tl.where(settled == 0, distance, float("inf")), 0, return_indices=True)
             row = tl.sum(tl.where(columns == nearest, owner, 0), 0)
         v = tl.where(settled == 1, v + distance - least, v)
         row = start - 1

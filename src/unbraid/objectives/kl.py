@@ -1,5 +1,7 @@
 """Kullback-Leibler divergences between factorial Gaussians, in closed form."""
 
+import math
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -23,3 +25,9 @@ def kl_per_code(q: Gaussian) -> Float[Tensor, " d"]:
 def kl_to_standard_normal(q: Gaussian) -> Scalar:
     """KL(q || N(0, I)), summed over codes, averaged over the batch."""
     return kl_per_code(q).sum()
+
+
+def code_nll(q: Gaussian, z: Codes) -> Scalar:
+    """-log q(z|x) of the given codes, summed over them, averaged over the batch."""
+    squares = (z - q.mean).square() * (-q.logvar).exp()
+    return 0.5 * (squares + q.logvar + math.log(2 * math.pi)).sum(1).mean()

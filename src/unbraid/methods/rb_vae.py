@@ -1,0 +1,47 @@
+"""Rb-VAE. Ruiz et al., 2019, Learning Disentangled Representations with Reference-Based Variational Autoencoders,
+arXiv:1901.08534, Sec. 3; there the target's factors are e, here s, and the reference images are the background."""
+
+import torch
+from torch import nn
+
+from unbraid.methods.contrast import ContrastAutoencoder
+from unbraid.objectives import Likelihood, Pixels
+from unbraid.settings import require_nonnegative
+from unbraid.types import Codes, ContrastBatch, Terms
+
+
+class RbVAE(ContrastAutoencoder):
+    r"""Contrast VAE in which all of the background has one salient code, which is learnt.
+
+    .. math:: L = KL(q(z|x) q(s|x) \| p(z) p(s)) - E \log p(x|z, s) + KL(q(z|y) \| p(z)) - E \log p(y|z, s^r)
+
+    Args:
+        encoder: Observations to the posterior q(z, s|x); needs an attribute `codes`.
+        decoder: Codes to the parameters of p(x|z, s).
+        common: Dimensions of the common code z, which both data sets have.
+        salient: Dimensions of the salient code s, which only the target has.
+        beta: The weight of the KL divergences.
+        likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        *,
+        common: int = 16,
+        salient: int = 8,
+        beta: float = 1.0,
+        likelihood: Likelihood = Pixels(),
+    ) -> None:
+        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        require_nonnegative(beta=beta)
+        self.beta = beta
+        self.s_r = nn.Parameter(torch.zeros(salient))
+
+    def reference(self, codes: Codes) -> Codes:
+        return self.strands.set(codes, "salient", self.s_r)
+
+    def loss(self, batch: ContrastBatch) -> Terms:
+        evidence = self.evidence(batch)
+        return Terms(evidence.bound(self.beta), evidence.parts)
