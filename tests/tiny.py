@@ -12,7 +12,7 @@ from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
 from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures
-from unbraid.types import Batch, Observations, PairBatch, Terms, ViewBatch
+from unbraid.types import Batch, ContrastBatch, Observations, PairBatch, Terms, ViewBatch
 
 M = TypeVar("M", bound=Method)
 
@@ -27,7 +27,12 @@ SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their stra
     "simclr": {"embedding": 4},
     "subinfomax": {"embedding": 4, "orthogonality": 0.1, "hessian": 0.01},
     "supcon": {"embedding": 4},
+    **{
+        name: {"common": 2, "salient": 2}
+        for name in ("contrast-vae", "cvae", "mm-cvae", "principled-contrast", "rb-vae", "srb-vae")
+    },
 }
+OWN = {"contrastive-pca": ("encoder",), "srb-vae": ("critic",), "svae": ("critic",)}  # made by `parts` itself
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 
 
@@ -48,6 +53,8 @@ def batch_for(cls: type[Method], size: int = 8, *, seed: int = 1) -> Any:
         labels, nuisances = roles(size, seed=seed)
         first, second = (torch.stack([labels, nuisances[:, 0], place], 1) for place in nuisances.T)
         return ViewBatch(x, images(size, seed=seed + 1000), labels, nuisances, first, second)
+    if cls.batch is ContrastBatch:
+        return ContrastBatch(x, images(size, seed=seed + 1000), *roles(size, seed=seed))
     raise ValueError(f"There is no tiny {cls.batch.__name__} yet: add it here.")
 
 
@@ -75,8 +82,8 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
         }
         if cls.batch is ViewBatch:
             parts["encoder"] = MLPFeatures(SHAPE, hidden=(32, 16))
-        asked = inspect.signature(cls).parameters
-        settings = {name: part for name, part in parts.items() if name in asked} | settings
+        wanted = inspect.signature(cls).parameters.keys() - OWN.get(cls.name(), ())
+        settings = {name: part for name, part in parts.items() if name in wanted} | settings
     with patch("unbraid.methods.base.networks", networks):
         sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES, "codes": CODES}
         method = assemble(cls, SHAPE, **sizes, **settings)

@@ -8,15 +8,22 @@ from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.cai import CAI
 from unbraid.methods.cnn import CNN
 from unbraid.methods.cnn_beta_vae import CNNBetaVAE
+from unbraid.methods.contrast_vae import ContrastVAE
+from unbraid.methods.contrastive_pca import ContrastivePCA
+from unbraid.methods.cvae import CVAE
 from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.principled_contrast import PrincipledContrast
+from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.simclr import SimCLR
+from unbraid.methods.srb_vae import SRbVAE
 from unbraid.methods.subinfomax import SubInfoMax
 from unbraid.methods.supcon import SupCon
 from unbraid.methods.supervised_subembeddings import SupervisedSubembeddings
+from unbraid.methods.svae import SVAE
 from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.uai import UAI
 from unbraid.methods.vae import VAE
@@ -25,9 +32,11 @@ from unbraid.methods.vfae import VFAE
 __all__ = [
     "CAI",
     "CNN",
+    "CVAE",
     "CVIB",
     "DIPVAEI",
     "DIPVAEII",
+    "SVAE",
     "SWVAE",
     "UAI",
     "VAE",
@@ -38,8 +47,13 @@ __all__ = [
     "BetaTCVAE",
     "BetaVAE",
     "CNNBetaVAE",
+    "ContrastVAE",
+    "ContrastivePCA",
     "FactorVAE",
+    "PrincipledContrast",
+    "RbVAE",
     "ReconContrast",
+    "SRbVAE",
     "SimCLR",
     "SubInfoMax",
     "SupCon",

@@ -1,7 +1,6 @@
 """What the methods here share that learn from target and background: strands common and salient, and Eq. 3 of
 Towards Principled Objectives for Contrastive Disentanglement, 2020."""
 
-import inspect
 from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
@@ -48,8 +47,8 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        sizes = sizes_of(cls, settings)
-        return super().parts(facts._replace(codes=sum(sizes.values())), wanted, settings)
+        common, salient = (cls.setting(settings, strand) for strand in ("common", "salient"))
+        return super().parts(facts._replace(codes=common + salient), wanted, settings)
 
     def __init__(
         self, encoder: nn.Module, decoder: nn.Module, *, common: int, salient: int, likelihood: Likelihood
@@ -83,9 +82,3 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
             kl_x=kl_to_standard_normal(q_x),
             kl_y=kl_to_standard_normal(self.part(q_y, "common")),
         )
-
-
-def sizes_of(cls: type, settings: Mapping[str, Any]) -> dict[str, int]:
-    """How many codes each strand has, as given or by default."""
-    parameters = inspect.signature(cls).parameters
-    return {name: settings.get(name, parameters[name].default) for name in ("common", "salient")}

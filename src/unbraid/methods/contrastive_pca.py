@@ -34,7 +34,7 @@ class ContrastivePCA(Method[ContrastBatch]):
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        return {"encoder": Directions(facts.shape, settings.get("salient", 2))}
+        return {"encoder": Directions(facts.shape, cls.setting(settings, "salient"))}
 
     def __init__(self, encoder: nn.Module, *, salient: int = 2, alpha: float = 1.0) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from unbraid.methods.base import Facts, Player
-from unbraid.methods.contrast import ContrastAutoencoder, sizes_of
+from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import Critic
 from unbraid.objectives import Likelihood, Pixels, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
@@ -39,7 +39,7 @@ class CVAE(ContrastAutoencoder):
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
         parts = super().parts(facts, wanted - {"critic"}, settings)
         if "critic" in wanted:
-            codes = sum(sizes_of(cls, settings).values())
+            codes = cls.setting(settings, "common") + cls.setting(settings, "salient")
             parts["critic"] = Critic(codes, layers=0) if settings.get("joint") else Critic(codes)
         return parts
 

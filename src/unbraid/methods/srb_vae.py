@@ -9,7 +9,7 @@ from torch import nn
 
 from unbraid.distributed import noise_like
 from unbraid.methods.base import Facts, Player
-from unbraid.methods.contrast import ContrastAutoencoder, sizes_of
+from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import JointCritic
 from unbraid.objectives import Likelihood, Pixels, code_nll, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
@@ -42,11 +42,11 @@ class SRbVAE(ContrastAutoencoder):
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
         parts = super().parts(facts, wanted - {"critic", "background_critic"}, settings)
-        sizes = sizes_of(cls, settings)
-        seen = {"critic": sum(sizes.values()), "background_critic": sizes["common"]}
+        common, salient = (cls.setting(settings, strand) for strand in ("common", "salient"))
+        seen = {"critic": common + salient, "background_critic": common}
         for name, codes in seen.items():
             if name in wanted:
-                parts[name] = JointCritic(facts.shape, codes, architecture=facts.architecture)
+                parts[name] = JointCritic(facts.shape, codes)
         return parts
 
     def __init__(

@@ -46,7 +46,7 @@ class SVAE(Autoencoder[Batch]):
         parts = super().parts(facts, wanted - {"critic"}, settings)
         if "critic" in wanted:
             codes = getattr(settings.get("encoder"), "codes", facts.codes)
-            parts["critic"] = JointCritic(facts.shape, codes, architecture=facts.architecture)
+            parts["critic"] = JointCritic(facts.shape, codes)
         return parts
 
     def __init__(

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from unbraid.naming import choose
-from unbraid.nn.architectures import ARCHITECTURES
-from unbraid.nn.base import Network
+from unbraid.nn.base import Encoder, Network
+from unbraid.nn.conv import SIDES, ConvEncoder
+from unbraid.nn.mlp import MLPEncoder
 from unbraid.types import Codes, Observations
 
 
@@ -20,17 +20,13 @@ class JointCritic(Network):
     Args:
         shape: The shape of one observation.
         codes: The number of dimensions of the code that it sees.
-        architecture: Whose encoder looks at the observation, one of `unbraid.nn.ARCHITECTURES`.
-        width: Of what that encoder says of it, and of the two layers that join it to the code.
+        width: Of what is seen of the observation, and of the two layers that join it to the code.
     """
 
-    def __init__(
-        self, shape: tuple[int, ...], codes: int, *, architecture: str = "conv", width: int = 256
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], codes: int, *, width: int = 256) -> None:
         super().__init__()
         self.shape, self.codes = shape, codes
-        encoder, _ = choose("architecture", architecture, ARCHITECTURES)
-        self.features = encoder(shape, width // 2)  # it puts out twice as many: means and log-variances
+        self.features = _features(shape, width // 2)
         self.layers = nn.Sequential(
             nn.Linear(2 * (width // 2) + codes, width),
             nn.LeakyReLU(0.2),
@@ -41,3 +37,10 @@ class JointCritic(Network):
 
     def forward(self, x: Observations, z: Codes) -> Float[Tensor, "b 2"]:
         return self.layers(torch.cat([*self.features(x), z], 1))
+
+
+def _features(shape: tuple[int, ...], half: int) -> Encoder:
+    """An encoder whose two outputs are taken together; convolutional where the images allow it."""
+    if len(shape) == 3 and shape[1] == shape[2] and shape[1] in SIDES:
+        return ConvEncoder(shape, half)
+    return MLPEncoder(shape, half, hidden=(2 * half, 2 * half))
