@@ -1,6 +1,7 @@
 """Plans: one run as names and numbers, as the command line and recipes write it."""
 
 import hashlib
+import inspect
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from unbraid.methods.assemble import SIZES, assemble, filled
 from unbraid.methods.base import Method
 from unbraid.model import method_class
 from unbraid.naming import choose
-from unbraid.options import Option, merge, options_of, written
+from unbraid.options import Option, argument_help, merge, options_of, written
 from unbraid.runs import Run, identity
 from unbraid.settings import describe
 from unbraid.train import train
@@ -45,6 +46,8 @@ class Plan:
             choose(f"option of {self.method} on {self.data}", name, allowed)
         resolved: dict[str, dict[str, Any]] = {}
         for name, (group, option) in allowed.items():
+            if name == "background" and not self.options.get(name):
+                continue
             value = self.options.get(name, option.default)
             whole = option.kind is float and isinstance(value, int) and not isinstance(value, bool)
             resolved.setdefault(group, {})[name] = float(value) if whole else value
@@ -53,7 +56,10 @@ class Plan:
     @property
     def identity(self) -> str:
         """The same for two plans exactly when they ask for the same run."""
-        resolved = {"options": self.resolved(), "method": self.method}
+        options = self.resolved()
+        if other := options.get("data", {}).get("background"):
+            options["data"]["background"] = other if other in DATASETS else _content(other)
+        resolved = {"options": options, "method": self.method}
         return identity(
             describe(resolved | {"data": self.data if self.data in DATASETS else _content(self.data)})
         )
@@ -87,7 +93,12 @@ class Plan:
         """Trains; `how` are the arguments of `train` that are no settings: device, resume, quiet, …"""
         self.resolved()
         dataset = self.dataset(root)
-        return train(self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self.given("training"))
+        return train(self.build(dataset), dataset, out=out, draw=self.draw(), **how, **self.training())
+
+    def training(self) -> dict[str, Any]:
+        """The options of the training that were given; one step for a method that needs none."""
+        closed_form = method_class(self.method).closed_form
+        return ({"steps": 1} if closed_form else {}) | self.given("training")
 
     def given(self, group: str) -> dict[str, Any]:
         """The options that were given for `method`, `networks`, `draw`, `data` or `training`."""
@@ -118,10 +129,18 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
             "method": options_of(cls, leave_out=filled(cls)),
             "networks": options_of(assemble, leave_out=_not_networks(cls)),
             "draw": draw,
-            "data": options_of(constructor(data), leave_out=("root", "path")),
+            "data": options_of(constructor(data), leave_out=("root", "path")) | _background(cls),
             "training": options_of(Training),
         }
     )
+
+
+def _background(cls: type[Method]) -> dict[str, Option]:
+    """The option `background`, for methods whose batches have observations of it."""
+    if not getattr(DRAWS[cls.batch], "sees_background", False):
+        return {}
+    said = argument_help(inspect.getdoc(open_dataset) or "")["background"]
+    return {"background": Option("background", str, None, said)}
 
 
 def _not_networks(cls: type[Method]) -> tuple[str, ...]:

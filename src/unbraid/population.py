@@ -84,7 +84,7 @@ def train_population(
             draw=plan.draw(),
             resume=resume,
             start_from=None,
-            training=plan.given("training"),
+            training=plan.training(),
             varying=varying_numbers(plan, plans),
             quiet=True,
             **how,

@@ -6,23 +6,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unbraid.data.by_hand import ByHand
+from unbraid.data.celeba import SOURCE as CELEBA
+from unbraid.data.celeba import celeba
 from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
 from unbraid.data.download import Files, Source
 from unbraid.data.dsprites import SOURCE as DSPRITES
 from unbraid.data.dsprites import dsprites
+from unbraid.data.expressions import SOURCE as EXPRESSIONS
+from unbraid.data.expressions import expressions
+from unbraid.data.faces import faces
 from unbraid.data.files import archive, folder
+from unbraid.data.grassy_mnist import grassy_mnist
+from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.mnist import digits
 from unbraid.data.mnist import source as digits_source
 from unbraid.data.mnist_stl10 import mnist_stl10
+from unbraid.data.mouse_protein import SOURCE as MOUSE_PROTEIN
+from unbraid.data.mouse_protein import mouse_protein
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.mpi3d import source as mpi3d_source
 from unbraid.data.rooms import rooms
 from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
-from unbraid.data.table import table
+from unbraid.data.table import read_table, table
 from unbraid.naming import choose
 
 
@@ -31,7 +41,7 @@ class Entry:
     """A dataset with a name: its constructor, and its official files where it has any."""
 
     constructor: Callable[..., Dataset]
-    source: Callable[..., Source | Files | None] | None = None  # takes the constructor's options
+    source: Callable[..., Source | Files | ByHand | None] | None = None  # takes the constructor's options
     stand_in: str = ""  # what it is made from where its files are missing; without one they must be there
 
     @property
@@ -54,6 +64,12 @@ DATASETS = {
         mnist_stl10, digits_source, f"{BUNDLED}, and from textures where there are no photographs"
     ),
     "credit": Entry(credit),
+    "grassy-mnist": Entry(grassy_mnist, digits_source, BUNDLED),
+    "celeba": Entry(celeba, lambda **_: CELEBA),
+    "expressions": Entry(expressions, lambda **_: EXPRESSIONS),
+    "faces": Entry(faces),
+    "mouse-protein": Entry(mouse_protein, lambda **_: MOUSE_PROTEIN),
+    "hidden-groups": Entry(hidden_groups),
 }
 
 
@@ -74,24 +90,52 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
     ).constructor
 
 
-def open_dataset(name_or_path: str, *, root: Path | str | None = None, **options: Any) -> Dataset:
+def open_dataset(
+    name_or_path: str, *, root: Path | str | None = None, background: str | None = None, **options: Any
+) -> Dataset:
     """The dataset of a name, of a folder of images, or of an `.npz` or `.csv` file.
 
     Args:
         name_or_path: One of the names in `DATASETS`, or a path.
         root: The data root of official files; `UNBRAID_DATA` or the user's cache folder by default.
+        background: Another name or path, whose observations lack what is looked for in the first; it takes those
+            of the options that it has, and a table the means and spreads of the first.
         options: Further arguments of the dataset's constructor.
     """
+    dataset = _open(name_or_path, root, options)
+    if background is None:
+        return dataset
+    other = _open(background, root, _options_of_background(name_or_path, background, options))
+    assert dataset.origin is not None and other.origin is not None
+    beside = {"name": dataset.origin["name"], "options": {**options, "background": other.origin["name"]}}
+    dataset = dataset.against(other)
+    dataset.origin = beside
+    return dataset
+
+
+def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]) -> Dataset:
     make = _constructor_taking(name_or_path, options)
     if name_or_path not in DATASETS:
         path = Path(name_or_path).expanduser().resolve()
         dataset = make(path, **options)
-        dataset.origin = {"name": str(path), "options": options}
+        dataset.origin = {"name": str(path), "options": dict(options)}
         return dataset
-    rooted = {} if DATASETS[name_or_path].source is None else {"root": None if root is None else Path(root)}
+    rooted = {"root": None if root is None else Path(root)} if "root" in _parameters(make) else {}
     dataset = make(**rooted, **options)
-    dataset.origin = {"name": name_or_path, "options": options}
+    dataset.origin = {"name": name_or_path, "options": dict(options)}
     return dataset
+
+
+def _options_of_background(target: str, background: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the target's options its background shares; what its classes are is not asked."""
+    make = constructor(background)
+    shared = {name: value for name, value in options.items() if name in _parameters(make)}
+    if make is not table or constructor(target) is not table:
+        return shared
+    roles = {shared.pop("label", ""), *shared.pop("nuisances", ()), *shared.get("drop", ())}
+    columns = read_table(Path(background).expanduser()).names
+    drop = tuple(name for name in columns if name in roles)
+    return {"like": str(Path(target).expanduser().resolve()), **shared, "drop": drop}
 
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
@@ -132,7 +176,7 @@ def get_dataset(name: str, root: Path | str | None = None, **options: Any) -> Pa
 
 def _constructor_taking(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
     make = constructor(name_or_path)
-    allowed = [name for name in inspect.signature(make).parameters if name not in ("root", "path")]
+    allowed = [name for name in _parameters(make) if name not in ("root", "path")]
     if unknown := [name for name in options if name not in allowed]:
         raise ValueError(
             f"The dataset {name_or_path} has no option {', '.join(unknown)}; "
@@ -141,7 +185,11 @@ def _constructor_taking(name_or_path: str, options: Mapping[str, Any]) -> Callab
     return make
 
 
-def _source(name: str, options: Mapping[str, Any]) -> Source | Files | None:
+def _parameters(make: Callable[..., Dataset]) -> list[str]:
+    return list(inspect.signature(make).parameters)
+
+
+def _source(name: str, options: Mapping[str, Any]) -> Source | Files | ByHand | None:
     _constructor_taking(name, options)
     entry = DATASETS.get(name)
     return None if entry is None or entry.source is None else entry.source(**options)

@@ -242,7 +242,7 @@ class Dataset:
 
     def against(self, background: "Dataset") -> "Dataset":
         """The same observations as a target, beside a background of the same shape."""
-        return self._with(background=background)
+        return self._with(background=background._with(background=None))
 
     def under(self, law: Callable[[FactorSpace], FactorSpace]) -> "Dataset":
         """The same observations under another distribution of their factors.

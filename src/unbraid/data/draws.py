@@ -6,7 +6,7 @@ a tensor so that a curriculum can follow it without waiting for the device.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -33,6 +33,8 @@ class Draw(Protocol):
 @dataclass(frozen=True)
 class Samples:
     """Observations drawn independently; where there is a background, half of them are of it, and none says which."""
+
+    sees_background: ClassVar[bool] = True
 
     def check(self, dataset: Dataset) -> None:
         """Any dataset will do."""
@@ -217,6 +219,8 @@ class Pairs:
 @dataclass(frozen=True)
 class Contrasts:
     """Target and background observations, drawn apart from each other."""
+
+    sees_background: ClassVar[bool] = True
 
     def check(self, dataset: Dataset) -> None:
         """Raises unless the dataset has a background."""

@@ -88,6 +88,16 @@ def read_image(path: Path, shape: tuple[int, int, int]) -> UInt8[Tensor, "c h w"
     return torch.from_numpy(np.broadcast_to(picture, shape).copy())
 
 
+def read_images(files: Sequence[Path], shape: tuple[int, int, int], doing: str) -> UInt8[Tensor, "n c h w"]:
+    """Many image files, each as `read_image` reads it."""
+    with ThreadPoolExecutor() as pool, progress(doing, len(files)) as advance:
+        images = []
+        for image in pool.map(partial(read_image, shape=shape), files):
+            images.append(image)
+            advance(1)
+    return torch.stack(images)
+
+
 def _read(path: Path, size: int, *, grey: bool = False) -> np.ndarray | str:
     """The middle square of an image as bytes (1 or 3, size, size), or why it cannot be read."""
     from PIL import Image, UnidentifiedImageError

@@ -63,7 +63,6 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
     same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
     conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
-    not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
     closed_form: ClassVar[bool] = (
         False  # whether `fit` finds all there is to find, and no step changes anything
     )

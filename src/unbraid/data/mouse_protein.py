@@ -1,0 +1,73 @@
+"""Mouse proteins: trisomic and control mice after a shock, against control mice without one. Higuera et al., 2015,
+Self-Organizing Feature Maps Identify Proteins Critical to Learning in a Mouse Model of Down Syndrome; split as in
+contrastive PCA's paper, Abid et al., 2018."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.download import Source
+from unbraid.data.factors import FactorSpace
+from unbraid.data.table import Table, read_table
+
+SOURCE = Source(
+    url="https://raw.githubusercontent.com/abidlabs/contrastive/master/experiments/datasets/Data_Cortex_Nuclear.csv",
+    sha256=None,
+    file="mouse-protein/Data_Cortex_Nuclear.csv",
+)
+ROLES = ("MouseID", "Genotype", "Treatment", "Behavior", "class")
+Missing = Literal["mean", "zero"]
+
+
+def mouse_protein(
+    root: Path | None = None, *, missing: Missing = "mean", standardise: bool = True
+) -> Dataset:
+    """Proteins of shocked mice, trisomic or not, with unshocked control mice as the background.
+
+    Rows are measurements, 15 of each mouse, with saline and no drug. The label is the genotype. Proteins of target and
+    background are brought to mean 0 and variance 1 together.
+
+    Args:
+        root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
+        missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
+        standardise: Brings every protein to mean 0 and variance 1 over target and background.
+    """
+    if missing not in ("mean", "zero"):
+        raise ValueError(f"A missing value becomes mean or zero; got {missing!r}.")
+    table = read_table(SOURCE.locate(root))
+    for name in ROLES:
+        table.column(name)
+    saline = np.array(table.column("Treatment")) == "Saline"
+    behaviour, genotype = (np.array(table.column(name)) for name in ("Behavior", "Genotype"))
+    target = saline & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
+    background = saline & (behaviour == "C/S") & (genotype == "Control")
+    values = _values(table, missing)
+    if standardise:
+        both = values[target | background]
+        spread = both.std(0)
+        values = (values - both.mean(0)) / np.where(spread > 0, spread, 1.0)
+    rows = torch.from_numpy(values.astype(np.float32))
+    trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
+    return Dataset(
+        rows[torch.from_numpy(target)],
+        name="mouse-protein",
+        white=1,
+        space=FactorSpace({"genotype": 2}),
+        combinations=trisomic,
+        label="genotype",
+        value_names={"genotype": ("control", "trisomic")},
+        background=Dataset(rows[torch.from_numpy(background)], name="mouse-protein-control", white=1),
+    )
+
+
+def _values(table: Table, missing: Missing) -> np.ndarray:
+    proteins = [name for name in table.names if name not in ROLES]
+    if missing == "mean":
+        return table.numbers(proteins, impute="mean")
+    filled = Table(
+        table.path, table.names, [[cell if cell.strip() else "0" for cell in row] for row in table.cells]
+    )
+    return filled.numbers(proteins)
