@@ -1,8 +1,11 @@
 """Scores of a code against known factors, and without them: arrays in, a result with its evidence out."""
 
 from unbraid.metrics.active_codes import ActiveCodes, active_codes
+from unbraid.metrics.background_distance import BackgroundDistance, background_distance
+from unbraid.metrics.background_norm import BackgroundNorm, background_norm
 from unbraid.metrics.beta_vae_score import BetaVAEScore, beta_vae_score
 from unbraid.metrics.bootstrap import Bootstrap, bootstrap
+from unbraid.metrics.class_accuracy import ClassAccuracy, class_accuracy
 from unbraid.metrics.clustering import Clustering, clustering
 from unbraid.metrics.dci import DCI, dci
 from unbraid.metrics.disentanglement_gap import DisentanglementGap, disentanglement_gap
@@ -34,8 +37,11 @@ __all__ = [
     "UDR",
     "W2",
     "ActiveCodes",
+    "BackgroundDistance",
+    "BackgroundNorm",
     "BetaVAEScore",
     "Bootstrap",
+    "ClassAccuracy",
     "Clustering",
     "DisentanglementGap",
     "Explicitness",
@@ -50,8 +56,11 @@ __all__ = [
     "Probe",
     "SubembeddingGap",
     "active_codes",
+    "background_distance",
+    "background_norm",
     "beta_vae_score",
     "bootstrap",
+    "class_accuracy",
     "clustering",
     "cross_votes",
     "dci",
