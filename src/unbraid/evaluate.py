@@ -43,6 +43,7 @@ DSPRITES = (3, 6, 40, 32, 32)  # InfoGAN-CR gives a forest's depth for each of t
 SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names", "parts"),
+    *("background_codes", "drawn_codes", "background_drawn_codes", "class_names"),
 }
 
 
@@ -146,10 +147,19 @@ class Reconstruction(NamedTuple):
 
 def reconstruction(sample: Sample) -> Reconstruction:
     """The loss of decoding what was encoded, a mean over observations: nats where there is a likelihood."""
+    return _reconstruction(sample)
+
+
+def background_reconstruction(sample: Sample) -> Reconstruction:
+    """The same of the background's observations, with salient codes at zero where the method decodes them so."""
+    return _reconstruction(sample.background, getattr(sample.method, "reference", None))
+
+
+def _reconstruction(sample: Sample, change: Callable[[Tensor], Tensor] | None = None) -> Reconstruction:
     method, likelihood = sample.method, getattr(sample.method, "likelihood", None)
 
     def error(x: Tensor, given: Tensor | None) -> Tensor:
-        codes = method.encode(x, given)
+        codes = method.encode(x, given) if change is None else change(method.encode(x, given))
         if likelihood is None:
             return (method.decode(codes, given) - x).square().sum().view(1)
         return (likelihood.nll(method.decoded(codes, given), x) * len(x)).view(1)  # type: ignore[operator]
@@ -176,7 +186,8 @@ def available_metrics() -> dict[str, Metric]:
     from unbraid import metrics
 
     functions = {name: getattr(metrics, name) for name in metrics.__all__}
-    return {"reconstruction": reconstruction, "kl": kl} | {
+    own = {"reconstruction": reconstruction, "background_reconstruction": background_reconstruction, "kl": kl}
+    return own | {
         name: function
         for name, function in functions.items()
         if inspect.isfunction(function) and _scores(function) and _required(function) <= SUPPLIED

@@ -58,12 +58,14 @@ class Sample:
         generator = Generator().manual_seed(derive(seed, "evaluation"))
         self._rows = self._tables.draw(size, generator) if size else self._tables.rows()
         self.size = len(self._rows)
+        self._shared: dict[str, Sample] = {}  # by all strands of this sample
 
     def of_strand(self, strand: str) -> "Sample":
         """The same sample, its codes cut down to a strand."""
         _ = self.whole_codes  # encoded once for all strands
         other = copy.copy(self)
-        other.__dict__.pop("codes", None)
+        for name in ("codes", "drawn_codes", "background_codes", "background_drawn_codes"):
+            other.__dict__.pop(name, None)
         other.strand = strand
         return other
 
@@ -85,6 +87,42 @@ class Sample:
         both = self.over_batches(lambda x, _: torch.cat(self.method.posterior(x), 1))  # type: ignore[operator]
         mean, logvar = np.split(both, 2, axis=1)
         return mean, logvar
+
+    @cached_property
+    def drawn_codes(self) -> Float[np.ndarray, "n d"]:
+        """One draw from the posterior of each observation, the dimensions of the strand."""
+        mean, logvar = self.posterior
+        noise = np.random.default_rng(derive(self.seed, "drawn codes")).standard_normal(mean.shape)
+        return (mean + np.exp(0.5 * logvar) * noise)[:, list(self.method.strands[self.strand])]
+
+    @property
+    def background(self) -> "Sample":
+        """The same method on as many observations of the dataset's background."""
+        if self.dataset.background is None:
+            raise Missing(f"{self.dataset.name} has no background to compare with: choose other metrics.")
+        if "background" not in self._shared:
+            size = 0 if self.size >= len(self.dataset.background) else self.size
+            self._shared["background"] = Sample(
+                self.method, self.dataset.background, size=size, seed=self.seed
+            )
+        return self._shared["background"]
+
+    @cached_property
+    def background_codes(self) -> Float[np.ndarray, "m d"]:
+        """The background's codes, the dimensions of the strand."""
+        return self.background.of_strand(self.strand).codes
+
+    @cached_property
+    def background_drawn_codes(self) -> Float[np.ndarray, "m d"]:
+        """One draw from the posterior of each observation of the background, the dimensions of the strand."""
+        return self.background.of_strand(self.strand).drawn_codes
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes are called."""
+        if self.dataset.label is None or self.dataset.label not in self.dataset.value_names:
+            raise Missing(f"The classes of {self.dataset.name} have no names.")
+        return tuple(self.dataset.value_names[self.dataset.label])
 
     @cached_property
     def factors(self) -> Int[np.ndarray, "n k"]:

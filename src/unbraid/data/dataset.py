@@ -260,13 +260,9 @@ class Dataset:
         keeps its own.
         """
         if self.background is not None:
-            parts = zip(
-                self._with(background=None).split(fraction, generator),
-                self.background.split(fraction, generator),
-                strict=True,
-            )
-            kept, held_out = (part._with(background=other) for part, other in parts)
-            return kept, held_out
+            own = self._with(background=None).split(fraction, generator)
+            others = self.background.split(fraction, generator)
+            return own[0].against(others[0]), own[1].against(others[1])
         if self.space is not None and self.instance is not None:
             return self._split_instances(self.space, self.instance, fraction, generator)
         if self.space is not None and self.combinations is None:

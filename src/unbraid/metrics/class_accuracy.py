@@ -52,7 +52,7 @@ def class_accuracy(
         model = LogisticRegression(C=inverse_penalty, class_weight="balanced", max_iter=1000)
         predicted[tested] = model.fit(train, places[fitted]).predict(test)
     right = predicted == places
-    names = [str(value) if class_names is None else class_names[value] for value in values]
+    names = [str(value) if class_names is None else str(class_names[value]) for value in values]
     per_class = {name: float(right[places == place].mean()) for place, name in enumerate(names)}
     return ClassAccuracy(
         score=float(np.mean(list(per_class.values()))),

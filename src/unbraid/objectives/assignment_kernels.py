@@ -9,6 +9,8 @@ start only decides how many steps the second part takes, some 100 instead of 800
 One program solves one problem. Sums are in double precision where they decide who is matched.
 """
 
+# pyright: reportMissingImports=false, reportIndexIssue=false
+
 from typing import no_type_check
 
 import torch
