@@ -15,6 +15,7 @@ from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
@@ -50,6 +51,7 @@ __all__ = [
     "ContrastVAE",
     "ContrastivePCA",
     "FactorVAE",
+    "MMcVAE",
     "PrincipledContrast",
     "RbVAE",
     "ReconContrast",
