@@ -6,7 +6,7 @@ import torch
 from torch import distributions
 from torch.testing import assert_close
 
-from unbraid.objectives import kl, kl_per_code, kl_to_standard_normal
+from unbraid.objectives import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.types import Gaussian
 
 
@@ -43,3 +43,10 @@ def test_direction() -> None:
     wide = Gaussian(torch.zeros(1, 1), torch.full((1, 1), math.log(4)))
     assert_close(kl(narrow, wide).item(), (math.log(4) - 0.75) / 2, atol=1e-6, rtol=0)
     assert_close(kl(wide, narrow).item(), (3 - math.log(4)) / 2, atol=1e-6, rtol=0)
+
+
+def test_code_nll_is_the_normal_density() -> None:
+    q = Gaussian(torch.randn(5, 3, dtype=torch.float64), torch.randn(5, 3, dtype=torch.float64))
+    z = torch.randn(5, 3, dtype=torch.float64)
+    density = torch.distributions.Normal(q.mean, (0.5 * q.logvar).exp())
+    assert_close(code_nll(q, z), -density.log_prob(z).sum(1).mean())

@@ -7,7 +7,7 @@ import torch
 from torch import distributions
 from torch.testing import assert_close
 
-from unbraid.objectives import Bernoulli, Likelihood, Normal, bernoulli_nll, gaussian_nll
+from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, bernoulli_nll, gaussian_nll
 from unbraid.types import Observations
 
 
@@ -67,3 +67,14 @@ def test_likelihoods_are_written_by_name() -> None:
     assert Likelihood.parse("bernoulli") == Bernoulli()
     assert Likelihood.parse("normal") == Normal(1.0)
     assert Likelihood.parse(str(Normal(0.5))) == Normal(0.5)
+
+
+def test_pixels_are_normal_about_the_sigmoid() -> None:
+    logits, x = torch.randn(4, 1, 2, 2, dtype=torch.float64), torch.rand(4, 1, 2, 2, dtype=torch.float64)
+    for sigma in (0.5**0.5, 0.1):
+        family = Pixels(sigma)
+        assert_close(family.nll(logits, x), Normal(sigma).nll(logits.sigmoid(), x))
+        assert_close(family.mean(logits), logits.sigmoid())
+    squares = (logits.sigmoid() - x).square().flatten(1).sum(1).mean()
+    assert_close(Pixels().nll(logits, x) - Pixels().nll(logits, logits.sigmoid()), squares)  # 2σ² = 1
+    assert Pixels.parse("pixels:0.1") == Pixels(0.1) and Pixels().short() == "pixels"

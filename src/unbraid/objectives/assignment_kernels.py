@@ -21,7 +21,7 @@ from torch import Tensor
 ROUNDS = 16  # of Sinkhorn
 WARM, COLD = 0.1, 0.002  # temperatures of the first and the last round, as shares of the mean cost
 MOST = 1e18  # larger costs are cut, so that sums of them stay finite
-TILE = 16384  # costs that a program holds at once in the first part
+TILE = 8192  # costs that a program holds at once in the first part
 
 
 def solve(costs: Tensor) -> Tensor:
@@ -64,8 +64,9 @@ def _begin(
     for first in range(0, n, ROWS):
         rows = first + tl.arange(0, ROWS)
         inside = (rows < n)[:, None] & real[None, :]
-        total += tl.sum(tl.sum(tl.load(costs + rows[:, None] * n + columns, mask=inside, other=0.0), 1), 0)
-    temperature = warm * tl.maximum(total.to(tl.float32) / n / n, 1e-30)
+        cost = tl.load(costs + rows[:, None] * n + columns, mask=inside, other=0.0).to(tl.float32)
+        total += tl.sum(tl.sum(tl.abs(cost), 1), 0)
+    temperature = warm * tl.maximum(total / n / n, 1e-20)
     v = tl.zeros([WIDTH], tl.float32)
     for _ in range(ROUNDS):
         most = tl.full(

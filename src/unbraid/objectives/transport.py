@@ -8,7 +8,7 @@ from unbraid.objectives.assignment import assignment
 from unbraid.types import Codes, Gaussian, Scalar
 
 
-def squared_w2(a: Codes, b: Codes) -> Scalar:
+def squared_w2(a: Codes, b: Float[Tensor, "m d"]) -> Scalar:
     r"""The least mean squared distance at which one batch can be moved onto another of the same size. NOT its root.
 
     .. math:: W_2^2 = \min_T \sum_{ij} T_{ij} ‖a_i - b_j‖^2, \quad T 1 = T^⊤ 1 = 1/B \quad \text{(Eq. 9)}

@@ -1,0 +1,87 @@
+"""Contrastive PCA against its eigen-decomposition, src/unbraid/methods/contrastive_pca.py."""
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from unbraid.data.hidden_groups import hidden_groups
+from unbraid.methods import ContrastivePCA
+from unbraid.methods.assemble import assemble
+from unbraid.methods.contrastive_pca import suggested_alphas
+from unbraid.nn import Projection
+
+
+def rows() -> tuple[torch.Tensor, torch.Tensor]:
+    data = hidden_groups(observations=500, columns=12)
+    assert data.background is not None
+    return data.observe(torch.arange(500)), data.background.observe(torch.arange(500))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 7.5])
+def test_directions_are_the_eigenvectors_of_the_difference(alpha: float) -> None:
+    x, y = rows()
+    method = assemble(ContrastivePCA, (12,), n=500, salient=3, alpha=alpha).double()
+    method.fit(x.double(), y.double())
+    difference = np.cov(x.double().numpy().T) - alpha * np.cov(y.double().numpy().T)
+    values, vectors = np.linalg.eigh(difference)
+    v = method.encoder.directions  # type: ignore[union-attr]
+    assert_close(v.T @ v, torch.eye(3, dtype=torch.float64))  # type: ignore[union-attr, operator]
+    top = torch.from_numpy(vectors[:, ::-1][:, :3].copy())
+    assert_close((v.T @ top).abs(), torch.eye(3, dtype=torch.float64))  # type: ignore[union-attr, operator]
+    assert_close(v.T @ torch.from_numpy(difference) @ v, torch.from_numpy(np.diag(values[::-1][:3])))  # type: ignore[union-attr, operator]
+
+
+def test_alpha_zero_is_pca() -> None:
+    from sklearn.decomposition import PCA
+
+    x, y = rows()
+    method = assemble(ContrastivePCA, (12,), n=500, salient=2, alpha=0.0)
+    method.fit(x, y)
+    codes, theirs = method.encode(x), torch.from_numpy(PCA(2).fit_transform(x.numpy()))
+    assert_close(codes.abs(), theirs.abs(), atol=1e-3, rtol=1e-3)
+
+
+def test_contrast_finds_the_plane_that_pca_does_not() -> None:
+    x, y = rows()
+    labels = torch.arange(500) % 4
+    spread = {}
+    for alpha in (0.0, 2.0):
+        method = assemble(ContrastivePCA, (12,), n=500, salient=2, alpha=alpha)
+        method.fit(x, y)
+        codes = method.encode(x)
+        centres = torch.stack([codes[labels == group].mean(0) for group in range(4)])
+        spread[alpha] = float(centres.var(0).sum() / codes.var(0).sum())
+    assert spread[0.0] < 0.1 and spread[2.0] > 0.8
+
+
+def test_decoding_gives_the_projection_back() -> None:
+    x, y = rows()
+    method = assemble(ContrastivePCA, (12,), n=500, salient=12)
+    method.fit(x, y)
+    assert_close(method.decode(method.encode(x)), x, atol=1e-3, rtol=1e-3)  # all directions: nothing is lost
+
+
+def test_there_is_nothing_to_train() -> None:
+    method = assemble(ContrastivePCA, (12,), n=500)
+    assert method.closed_form and method.players() == () and not list(method.parameters())
+    assert {"encoder.centre", "encoder.directions", "step"} == set(method.state_dict())
+
+
+def test_suggested_alphas_begin_with_pca_and_grow() -> None:
+    x, y = rows()
+    found = suggested_alphas(x, y, count=4)
+    assert found[0] == 0.0 and found == sorted(found) and len(found) == 4
+
+
+def test_other_methods_cannot_be_fitted() -> None:
+    from unbraid.methods import ContrastVAE
+
+    method = assemble(ContrastVAE, (12,), n=5, architecture="mlp")
+    with pytest.raises(ValueError, match="learns step by step: train it"):
+        method.fit(*rows())
+
+
+def test_a_projection_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs 3 directions; it has 2"):
+        ContrastivePCA(Projection((12,), 2), salient=3)

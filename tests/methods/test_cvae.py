@@ -1,0 +1,73 @@
+"""Limits, game and the authors' joint form of the cVAE, src/unbraid/methods/cvae.py."""
+
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import images, loss, make
+from unbraid.methods import CVAE, ContrastVAE
+from unbraid.methods.assemble import assemble
+from unbraid.types import ContrastBatch
+
+BATCH = ContrastBatch(images(seed=1), images(seed=2))
+
+
+def test_gamma_zero_is_the_contrast_vae() -> None:
+    assert_close(loss(make(CVAE, gamma=0.0), BATCH).total, loss(make(ContrastVAE, beta=1.0), BATCH).total)
+
+
+def test_raising_gamma_by_one_adds_one_total_correlation() -> None:
+    low, high = (loss(make(CVAE, gamma=gamma), BATCH) for gamma in (4.0, 5.0))
+    assert_close(high.total - low.total, low.parts["tc"])
+
+
+def test_the_critic_sees_target_codes_and_codes_with_another_image_s_salient_strand() -> None:
+    method, seen = make(CVAE), []
+    forward = method.critic.forward
+    method.critic.forward = lambda z: seen.append(z) or forward(z)  # type: ignore[method-assign, func-returns-value]
+    torch.manual_seed(5)
+    method.critic_loss(BATCH)
+    codes, mixed = seen[0].chunk(2)
+    torch.manual_seed(5)
+    assert_close(codes, method.posterior(BATCH.target).sample())
+    assert_close(mixed[:, :2], codes[:, :2])
+    partner = (mixed[:, None, 2:] == codes[None, :, 2:]).all(2).long().argmax(1)
+    assert_close(mixed[:, 2:], codes[partner, 2:])  # both salient codes from the same other image
+    assert sorted(partner.tolist()) == list(range(8)) and partner.tolist() != list(range(8))
+
+
+def test_gradients_of_the_critics_stay_on_their_side() -> None:
+    method = make(CVAE)
+    outside = [*method.encoder.parameters(), *method.decoder.parameters()]
+    gradients = torch.autograd.grad(method.critic_loss(BATCH).total, outside, allow_unused=True)
+    assert all(gradient is None for gradient in gradients)
+    autoencoder, critic = method.players()
+    assert not {*autoencoder.parameters} & {*critic.parameters}
+
+
+def test_the_joint_form_has_one_player_and_a_linear_critic() -> None:
+    method = assemble(CVAE, (3, 28, 28), n=10, joint=True)
+    (player,) = method.players()
+    assert len(list(method.critic.parameters())) == 2
+    assert set(player.parameters) == set(method.parameters())
+    terms = loss(make(CVAE, joint=True), BATCH)
+    assert_close(terms.total, sum(terms.parts.values()))  # β = γ = 1, and the critic's error
+
+
+def test_a_linear_critic_tells_nothing_apart() -> None:
+    """Mixing keeps the mean of every code, so the best linear critic of infinitely many codes is a guess."""
+    torch.manual_seed(0)
+    s = torch.randn(4000, 1, dtype=torch.float64)
+    codes = torch.cat([s, s], 1)  # as dependent as can be
+    mixed = torch.cat([s, s[torch.randperm(4000)]], 1)
+    logistic = torch.nn.Linear(2, 1).double()
+    optimiser = torch.optim.LBFGS(logistic.parameters(), max_iter=50)
+    x, y = torch.cat([codes, mixed]), torch.cat([torch.ones(4000), torch.zeros(4000)])[:, None].double()
+
+    def error() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logistic(x), y)
+        loss.backward()
+        return loss
+
+    optimiser.step(error)
+    assert_close(error().item(), 0.6931, atol=1e-3, rtol=0)

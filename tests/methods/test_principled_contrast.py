@@ -1,0 +1,78 @@
+"""Limits, slopes and a case that must be solved, src/unbraid/methods/principled_contrast.py."""
+
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import images, loss, make
+from unbraid.data.hidden_groups import hidden_groups
+from unbraid.methods import ContrastVAE, PrincipledContrast
+from unbraid.metrics import w2
+from unbraid.nn import MLPDecoder, MLPEncoder
+from unbraid.objectives import Normal
+from unbraid.types import ContrastBatch
+
+BATCH = ContrastBatch(images(seed=1), images(seed=2))
+
+
+def test_without_both_weights_it_is_eq_3() -> None:
+    bare = loss(make(PrincipledContrast, lambda_c=0.0, lambda_z=0.0), BATCH)
+    assert_close(bare.total, loss(make(ContrastVAE), BATCH).total)
+
+
+def test_each_weight_adds_its_term_once() -> None:
+    settings = {"lambda_c": 1.0, "lambda_z": 1.0, "beta": 2.0}
+    low = loss(make(PrincipledContrast, **settings), BATCH)
+    for name, term in (("lambda_c", "zero_salient"), ("lambda_z", "w2")):
+        high = loss(make(PrincipledContrast, **(settings | {name: 2.0})), BATCH)
+        assert_close(high.total - low.total, low.parts[term])
+    high = loss(make(PrincipledContrast, **(settings | {"beta": 3.0})), BATCH)
+    assert_close(high.total - low.total, low.parts["kl"] + low.parts["kl_background"])
+
+
+def test_the_terms_by_other_means() -> None:
+    method = make(PrincipledContrast)
+    parts = loss(method, BATCH).parts
+    q_y = method.posterior(BATCH.background)
+    squares = q_y.mean[:, 2:] ** 2 + q_y.logvar[:, 2:].exp()  # Eq. 7's surrogate: ‖μ_s(y)‖² + ‖σ_s(y)‖²
+    assert_close(parts["zero_salient"], squares.sum() / len(squares))
+    torch.manual_seed(2)
+    q_x, q_y = method.posteriors(*BATCH[:2])
+    z_t, z_b = q_x.sample()[:, :2], q_y.sample()[:, :2]
+    assert_close(parts["w2"].item(), w2(z_t.detach().numpy(), z_b.detach().numpy()).score)
+
+
+def test_the_transport_moves_common_codes_alone() -> None:
+    method = make(PrincipledContrast)
+    (gradient,) = torch.autograd.grad(loss(method, BATCH).parts["w2"], method.encoder.heads.bias)  # type: ignore[union-attr]
+    common, salient = [0, 1, 4, 5], [2, 3, 6, 7]  # means and log-variances
+    assert gradient[common].any() and not gradient[salient].any()
+
+
+def test_a_salient_plane_that_is_known_is_found() -> None:
+    """Groups around a circle, hidden under louder variation that the background shares: the salient code of a linear
+    model must lie in their plane, and the background's salient code at zero."""
+    data = hidden_groups(observations=600, columns=10, loudness=4.0)
+    assert data.background is not None
+    x, y = data.observe(torch.arange(600)), data.background.observe(torch.arange(600))
+    torch.manual_seed(0)
+    method = PrincipledContrast(
+        MLPEncoder((10,), 7, hidden=()),
+        MLPDecoder(7, (10,), hidden=()),
+        common=5,
+        salient=2,
+        beta=1.0,
+        lambda_c=1.0,
+        likelihood=Normal(1.0),
+    )
+    optimiser = torch.optim.Adam(method.parameters(), lr=0.02)
+    for _ in range(400):
+        rows = torch.randint(600, (2, 128))
+        optimiser.zero_grad()
+        method.loss(ContrastBatch(x[rows[0]], y[rows[1]])).total.backward()
+        optimiser.step()
+    s, background = method.encode(x)[:, 5:].detach(), method.encode(y)[:, 5:].detach()
+    centres = torch.stack([s[data.combinations == group].mean(0) for group in range(4)])
+    within = torch.stack([s[data.combinations == group].var(0).sum() for group in range(4)]).mean()
+    between = centres.var(0).sum()
+    assert between > 3 * within
+    assert background.square().sum(1).mean() < 0.25 * s.square().sum(1).mean()

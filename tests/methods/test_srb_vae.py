@@ -1,0 +1,52 @@
+"""Limits and game of the sRb-VAE, src/unbraid/methods/srb_vae.py."""
+
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import images, loss, make
+from unbraid.methods import RbVAE, SRbVAE
+from unbraid.methods.assemble import assemble
+from unbraid.objectives import code_nll
+from unbraid.types import ContrastBatch
+
+BATCH = ContrastBatch(images(seed=1), images(seed=2))
+
+
+def test_without_the_reverse_it_is_the_rb_vae() -> None:
+    assert_close(loss(make(SRbVAE, reverse=0.0), BATCH).total, loss(make(RbVAE), BATCH).total)
+
+
+def test_the_reverse_divergences_enter_with_their_weight() -> None:
+    low, high = (loss(make(SRbVAE, reverse=reverse), BATCH) for reverse in (1.0, 2.0))
+    assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
+
+
+def test_codes_that_made_images_are_looked_for_in_them() -> None:
+    """All of the target's, and the background's common ones, whose salient ones are the reference."""
+    method = make(SRbVAE)
+    with torch.no_grad():
+        method.s_r.copy_(torch.tensor([0.5, -0.5]))
+    parts = loss(method, BATCH).parts
+    torch.manual_seed(2)
+    method.evidence(BATCH)
+    c_x, c_y = torch.randn(2, 8, 4, dtype=torch.float64)
+    x, y = method.decode(c_x), method.decode(method.reference(c_y))
+    found = code_nll(method.posterior(x), c_x) + code_nll(
+        method.part(method.posterior(y), "common"), c_y[:, :2]
+    )
+    assert_close(parts["codes"], found)
+    logits = torch.cat([method.critic(x, c_x), method.background_critic(y, c_y[:, :2])])
+    assert_close(parts["ratio"], (logits[:, 1] - logits[:, 0]).sum() / 8)
+
+
+def test_gradients_of_the_critics_stay_on_their_side() -> None:
+    method = make(SRbVAE)
+    autoencoder, critics = (list(player.parameters) for player in method.players())
+    total = method.critic_loss(BATCH).total
+    assert all(gradient is None for gradient in torch.autograd.grad(total, autoencoder, allow_unused=True))
+    assert len(autoencoder) + len(critics) == len(list(method.parameters()))
+
+
+def test_a_critic_for_each_part() -> None:
+    method = assemble(SRbVAE, (3, 28, 28), n=10, common=5, salient=3)
+    assert (method.critic.codes, method.background_critic.codes) == (8, 5)

@@ -1,0 +1,67 @@
+"""Limits and game of the symmetric VAE, src/unbraid/methods/svae.py."""
+
+import torch
+from torch.testing import assert_close
+
+from tests.tiny import images, loss, make
+from unbraid.methods import SVAE, VAE
+from unbraid.methods.assemble import assemble
+from unbraid.nn import JointCritic
+from unbraid.objectives import Pixels, code_nll
+from unbraid.types import Batch, Gaussian
+
+BATCH = Batch(images())
+
+
+def test_without_the_reverse_it_is_the_vae() -> None:
+    torch.manual_seed(2)
+    reference = make(VAE, likelihood=Pixels())
+    assert_close(loss(make(SVAE, reverse=0.0), BATCH).total, loss(reference, BATCH).total)
+
+
+def test_the_reverse_divergence_enters_with_its_weight() -> None:
+    low, high = (loss(make(SVAE, reverse=reverse), BATCH) for reverse in (1.0, 2.0))
+    assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
+
+
+def test_codes_that_made_an_image_are_looked_for_in_it() -> None:
+    method = make(SVAE)
+    parts = loss(method, BATCH).parts
+    torch.manual_seed(2)
+    z = method.posterior(BATCH.x).sample()
+    made_from = torch.randn_like(z)
+    x = method.decode(made_from)
+    assert_close(parts["codes"], code_nll(method.posterior(x), made_from))
+    logits = method.critic(x, made_from)
+    assert_close(parts["ratio"], (logits[:, 1] - logits[:, 0]).mean())
+
+
+def test_the_decoder_learns_from_the_critic_and_the_encoder_from_the_codes() -> None:
+    method = make(SVAE)
+    parts = loss(method, BATCH).parts
+    networks = list(method.encoder.parameters()), list(method.decoder.parameters())
+    found = torch.autograd.grad(parts["codes"], networks[1], allow_unused=True, retain_graph=True)
+    assert all(gradient is None for gradient in found)
+    found = torch.autograd.grad(parts["codes"], networks[0], retain_graph=True)
+    assert all(gradient.any() for gradient in found)
+    ratio = torch.autograd.grad(parts["ratio"], networks[0], allow_unused=True, retain_graph=True)
+    assert not any(gradient is not None and gradient.any() for gradient in ratio)
+    assert all(gradient.any() for gradient in torch.autograd.grad(parts["ratio"], networks[1]))
+
+
+def test_the_critics_gradients_stay_on_their_side() -> None:
+    method = make(SVAE)
+    outside = [*method.encoder.parameters(), *method.decoder.parameters()]
+    gradients = torch.autograd.grad(method.critic_loss(BATCH).total, outside, allow_unused=True)
+    assert all(gradient is None for gradient in gradients)
+
+
+def test_it_is_assembled_with_a_joint_critic() -> None:
+    method = assemble(SVAE, (3, 28, 28), n=10, codes=7)
+    assert isinstance(method.critic, JointCritic) and method.critic.codes == 7
+
+
+def test_code_nll_is_least_at_the_codes() -> None:
+    z = torch.randn(4, 3)
+    near, far = (code_nll(Gaussian(z + shift, torch.zeros_like(z)), z) for shift in (0.0, 1.0))
+    assert_close(far - near, torch.tensor(1.5))
