@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.methods import VFAE, BetaVAE
+from unbraid.methods import VFAE, BetaVAE, ContrastVAE
 from unbraid.samples import Arrays, Missing, Sample
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
@@ -80,3 +80,49 @@ def test_arrays_have_what_they_were_given() -> None:
         _ = arrays.labels
     with pytest.raises(ValueError, match="Arrays have no strands"):
         arrays.of_strand("salient")
+
+
+def contrast_sample() -> Sample:
+    torch.manual_seed(0)
+    x, y = torch.randint(0, 256, (2, 60, *SHAPE), dtype=torch.uint8)
+    other = Dataset(y[:30], name="background")
+    space = FactorSpace({"kind": 3})
+    kinds = torch.arange(60) % 3
+    data = Dataset(
+        x,
+        name="target",
+        space=space,
+        combinations=kinds,
+        label="kind",
+        value_names={"kind": ("p", "q", "r")},
+        background=other,
+    )
+    return Sample(make(ContrastVAE).float(), data, size=0, seed=0)
+
+
+def test_background_codes_are_of_the_strand() -> None:
+    here = contrast_sample().of_strand("common")
+    assert here.codes.shape == (60, 2) and here.background_codes.shape == (30, 2)
+    assert here.dataset.background is not None
+    with torch.no_grad():
+        expected = here.method.encode(here.dataset.background.observe(torch.arange(30)))[:, :2]
+    assert_close(here.background_codes, expected.numpy())
+    assert here.of_strand("salient").background_codes.shape == (30, 2)
+    assert not np.array_equal(here.of_strand("salient").background_codes, here.background_codes)
+
+
+def test_drawn_codes_scatter_about_the_means_as_their_posteriors_say() -> None:
+    here = contrast_sample().of_strand("salient")
+    mean, logvar = (part[:, 2:] for part in here.posterior)
+    noise = (here.drawn_codes - mean) / np.exp(0.5 * logvar)
+    assert abs(noise.mean()) < 0.3 and 0.7 < noise.std() < 1.3
+    assert_close(here.drawn_codes, contrast_sample().of_strand("salient").drawn_codes)
+    assert here.background_drawn_codes.shape == (30, 2)
+
+
+def test_class_names_and_a_missing_background_are_said() -> None:
+    assert contrast_sample().class_names == ("p", "q", "r")
+    with pytest.raises(Missing, match="noise has no background to compare with"):
+        _ = sample().background_codes
+    with pytest.raises(Missing, match="have no names"):
+        _ = sample(label="a").class_names

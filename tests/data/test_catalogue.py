@@ -134,3 +134,66 @@ def test_the_catalogue_leaves_heavy_readers_alone() -> None:
     code = "import sys, unbraid.data.catalogue as c; print([m for m in ('h5py', 'PIL', 'rich') if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def folders(tmp_path: Path) -> tuple[str, str]:
+    for name, count in (("caps", 3), ("faces", 5)):
+        (tmp_path / name).mkdir()
+        for place in range(count):
+            Image.new("L", (20, 20), 10 * place).save(tmp_path / name / f"{place}.png")
+    return str(tmp_path / "caps"), str(tmp_path / "faces")
+
+
+def test_a_background_is_opened_with_the_options_it_shares(tmp_path: Path) -> None:
+    target, background = folders(tmp_path)
+    data = open_dataset(target, background=background, size=16)
+    assert data.background is not None and data.background.shape == data.shape == (1, 16, 16)
+    assert (len(data), len(data.background)) == (3, 5)
+    assert data.origin == {"name": target, "options": {"size": 16, "background": background}}
+    again = open_dataset(data.origin["name"], **data.origin["options"])
+    assert again.description() == data.description()
+
+
+def test_a_name_may_be_the_background_and_replaces_one_that_is_there() -> None:
+    data = open_dataset("faces", background="sprites", size=48, per_class=4, plain=4)
+    assert data.background is not None and data.background.name == "sprites"
+    assert data.origin["options"]["background"] == "sprites"
+
+
+def test_the_background_of_a_table_has_the_scale_of_its_target(tmp_path: Path) -> None:
+    target, background = tmp_path / "target.csv", tmp_path / "background.csv"
+    target.write_text("a,b,kind,id\n1,10,x,p\n3,30,y,q\n")
+    background.write_text("a,b,kind,id\n2,20,z,r\n5,20,z,s\n")  # a class of its own, which nobody asks for
+    data = open_dataset(str(target), background=str(background), label="kind", drop=("id",))
+    assert data.background is not None
+    assert data.observe(torch.arange(2)).tolist() == [[-1.0, -1.0], [1.0, 1.0]]
+    assert data.background.observe(torch.arange(2)).tolist() == [[0.0, 0.0], [3.0, 0.0]]
+    bare = tmp_path / "bare.csv"
+    bare.write_text("a,b\n2,20\n")  # without the columns that are no features
+    assert (
+        len(open_dataset(str(target), background=str(bare), label="kind", drop=("id",)).background or []) == 1
+    )
+
+
+def test_what_is_wrong_with_a_background_is_said(tmp_path: Path) -> None:
+    target, background = folders(tmp_path)
+    Image.new("RGB", (20, 20), (9, 0, 0)).save(Path(background) / "red.png")
+    with pytest.raises(
+        ValueError, match=r"one shape; caps has \(1, 64, 64\) and faces \(3, 64, 64\).*both grey"
+    ):
+        open_dataset(target, background=background)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="empty holds no images"):
+        open_dataset(target, background=str(tmp_path / "empty"))
+    with pytest.raises(ValueError, match="no dataset 'nowhere'"):
+        open_dataset(target, background="nowhere")
+    table = tmp_path / "holes.csv"
+    table.write_text("a,b\n1,\n2,3\n")
+    with pytest.raises(ValueError, match=r"lacks 1 of 2 values.*--impute mean"):
+        open_dataset(str(table), background=str(table))
+
+
+@pytest.mark.parametrize("name", ["celeba", "expressions"])
+def test_sets_that_are_put_in_place_by_hand(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="is missing: download it from"):
+        get_dataset(name, tmp_path)

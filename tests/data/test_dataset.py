@@ -197,3 +197,39 @@ def test_moving_changes_nothing_on_the_same_device() -> None:
 def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
     with pytest.raises(ValueError, match=sentence):
         mistake()
+
+
+def beside(target: int = 10, background: int = 6, shape: tuple[int, ...] = (1, 4, 4)) -> Dataset:
+    """Pictures that hold their row's number, with a background that goes on counting from 100."""
+    x = torch.arange(target, dtype=torch.uint8).view(-1, 1, 1, 1).expand(-1, 1, 4, 4).contiguous()
+    y = (100 + torch.arange(background)).to(torch.uint8).view(-1, 1, 1, 1).expand(-1, *shape).contiguous()
+    return Dataset(x, name="target", white=1, background=Dataset(y, name="background", white=1))
+
+
+def test_a_background_goes_where_its_target_goes() -> None:
+    data = beside().to("cpu", observations=False)
+    assert data.background is not None and len(data.background) == 6
+    assert data.bytes == 16 * 16
+    assert data.description()["background"]["observations"] == 6
+    alone = Dataset(torch.zeros(3, 2), name="rows", white=1)
+    assert "background" not in alone.description()
+
+
+def test_a_background_is_split_with_its_target() -> None:
+    kept, held_out = beside(100, 50).split(0.2, torch.Generator().manual_seed(0))
+    assert (len(kept), len(held_out)) == (80, 20)
+    assert kept.background is not None and held_out.background is not None
+    parts = [set(part.background.source[:, 0, 0, 0].tolist()) for part in (kept, held_out)]
+    assert [len(part) for part in parts] == [40, 10] and not parts[0] & parts[1]
+
+
+def test_a_background_of_another_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"one shape; target has \(1, 4, 4\) and background \(3, 4, 4\)"):
+        beside(shape=(3, 4, 4))
+
+
+def test_against_takes_a_background_without_its_own() -> None:
+    data = beside()
+    other = data.against(beside(7, 3))
+    assert other.background is not None and len(other.background) == 7
+    assert other.background.background is None and data.background is not None

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset
-from unbraid.data.draws import DRAWS, Pairs, Samples
+from unbraid.data.draws import DRAWS, Contrasts, Pairs, Samples
 from unbraid.data.factors import FactorSpace
 from unbraid.data.rooms import rooms
 from unbraid.schedules import Linear
@@ -292,3 +292,43 @@ def test_pairs_are_drawn_without_waiting(data: Dataset) -> None:
     pairs(data, 8, generator(), step)  # what is worked out once, is
     with NoWaiting():
         pairs(data, 8, generator(), step)
+
+
+def contrasted(target: int = 20, background: int = 12) -> Dataset:
+    """Rows that hold their own number, below zero in the background."""
+    space = FactorSpace({"a": 4, "b": 5})
+    other = Dataset(-1 - torch.arange(float(background))[:, None], name="others", white=1)
+    rows = torch.arange(float(target))[:, None]
+    return Dataset(rows, name="numbers", white=1, space=space, label="a", background=other)
+
+
+def test_contrasts_are_drawn_from_both_parts() -> None:
+    data = contrasted()
+    batches = [Contrasts()(data, 12, generator(seed), torch.tensor(0)) for seed in range(200)]
+    target, background = (torch.cat([batch[part] for batch in batches]) for part in (0, 1))
+    assert target.min() >= 0 and background.max() < 0
+    assert even(target[:, 0].long().bincount()) and even((-1 - background[:, 0]).long().bincount())
+    first = batches[0]
+    assert first.labels is not None and first.factors is not None
+    assert_close(first.labels, first.target[:, 0].long() // 5)
+    assert_close(first.factors[:, 1], first.target[:, 0].long() % 5)
+
+
+def test_contrasts_need_a_background() -> None:
+    with pytest.raises(ValueError, match="numbers comes without a background: name one with --background"):
+        Contrasts().check(dataset())
+
+
+def test_a_batch_larger_than_a_part_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"batch of 16 .* the background others has 12: give a smaller batch"
+    ):
+        Contrasts()(contrasted(), 16, generator(), torch.tensor(0))
+    with pytest.raises(ValueError, match=r"batch of 24 .* the target numbers has 20: give a smaller batch"):
+        Contrasts()(contrasted(20, 40), 24, generator(), torch.tensor(0))
+
+
+def test_samples_of_data_with_a_background_are_of_both_and_do_not_say_which() -> None:
+    batch = Samples()(contrasted(), 9, generator(), torch.tensor(0))
+    assert (batch.x >= 0).sum() == 5 and (batch.x < 0).sum() == 4
+    assert batch.labels is None and batch.factors is None

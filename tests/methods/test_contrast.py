@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import SHAPE, images, make
-from unbraid.methods import ContrastVAE
+from tests.tiny import SHAPE, images, loss, make
+from unbraid.methods import CVAE, ContrastVAE, MMcVAE, PrincipledContrast, RbVAE, SRbVAE
 from unbraid.methods.assemble import assemble
+from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import MLPDecoder, MLPEncoder
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.types import ContrastBatch, Gaussian
@@ -57,3 +58,13 @@ def test_a_part_is_one_strand_of_a_posterior() -> None:
     q = method.posterior(images())
     assert_close(method.part(q, "salient").mean, q.mean[:, 2:])
     assert_close(method.part(q, "common").logvar, q.logvar[:, :2])
+
+
+@pytest.mark.parametrize("cls", [ContrastVAE, CVAE, MMcVAE, RbVAE, SRbVAE], ids=lambda cls: cls.name())
+def test_the_distance_of_common_codes_is_logged_when_asked_for_and_never_minimised(
+    cls: type[ContrastAutoencoder],
+) -> None:
+    plain, watched = loss(make(cls), BATCH), loss(make(cls, log_w2=True), BATCH)
+    assert_close(plain.total, watched.total)
+    assert set(watched.parts) - set(plain.parts) == {"w2"}
+    assert_close(watched.parts["w2"], loss(make(PrincipledContrast), BATCH).parts["w2"])

@@ -9,7 +9,7 @@ from unbraid.data.hidden_groups import hidden_groups
 from unbraid.methods import ContrastivePCA
 from unbraid.methods.assemble import assemble
 from unbraid.methods.contrastive_pca import suggested_alphas
-from unbraid.nn import Projection
+from unbraid.nn import Directions
 
 
 def rows() -> tuple[torch.Tensor, torch.Tensor]:
@@ -84,4 +84,4 @@ def test_other_methods_cannot_be_fitted() -> None:
 
 def test_a_projection_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match="needs 3 directions; it has 2"):
-        ContrastivePCA(Projection((12,), 2), salient=3)
+        ContrastivePCA(Directions((12,), 2), salient=3)

@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from torch.testing import assert_close
 
 from unbraid.nn import Critic
 
@@ -18,3 +19,9 @@ def test_six_layers_of_1000_and_two_logits() -> None:
 def test_other_sizes() -> None:
     critic = Critic(2, width=4, layers=1)
     assert sum(parameter.numel() for parameter in critic.parameters()) == 2 * 4 + 4 + 4 * 2 + 2
+
+
+def test_without_layers_it_is_linear() -> None:
+    critic = Critic(5, layers=0)
+    a, b = torch.randn(2, 3, 5)
+    assert_close(critic(a + b) + critic(torch.zeros(3, 5)), critic(a) + critic(b))

@@ -1,6 +1,6 @@
 """Drawn faces: plain ones, and ones with an expression or something worn. No download; a stand-in for photographs."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from jaxtyping import Float, UInt8
@@ -42,8 +42,6 @@ def faces(
         size: Side of the picture in pixels, at least 28.
         face_seed: Of the faces.
     """
-    if salient not in get_args(Salient):
-        raise ValueError(f"What is salient is {' or '.join(get_args(Salient))}; got {salient!r}.")
     if size < 28 or per_class < 1 or plain < 1:
         raise ValueError(
             "Faces need at least 28 pixels a side, and at least one of each; "

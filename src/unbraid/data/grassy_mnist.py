@@ -2,7 +2,7 @@
 Principled Objectives for Contrastive Disentanglement, 2020, App. A.1."""
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -45,8 +45,6 @@ def grassy_mnist(
             photographs where they are, painted otherwise.
         grass_seed: Of the patches, and of which digits are laid over which of them.
     """
-    if mix not in get_args(Mix):
-        raise ValueError(f"The mix is {' or '.join(get_args(Mix))}; got {mix!r}.")
     if not (0 <= rho <= 1 and 0 <= threshold <= 1 and per_digit >= 1):
         raise ValueError(
             f"rho and threshold lie from 0 to 1, and per_digit is at least 1; got {rho}, {threshold}, {per_digit}."

@@ -35,8 +35,6 @@ def mouse_protein(
         missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
         standardise: Brings every protein to mean 0 and variance 1 over target and background.
     """
-    if missing not in ("mean", "zero"):
-        raise ValueError(f"A missing value becomes mean or zero; got {missing!r}.")
     table = read_table(SOURCE.locate(root))
     for name in ROLES:
         table.column(name)

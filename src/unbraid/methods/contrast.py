@@ -9,7 +9,8 @@ from torch import nn
 
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts
-from unbraid.objectives import Likelihood, kl_to_standard_normal
+from unbraid.objectives import Likelihood, kl_to_standard_normal, squared_w2
+from unbraid.objectives.assignment import ON_HOST
 from unbraid.strands import Strands
 from unbraid.types import Codes, ContrastBatch, Gaussian, Scalar
 
@@ -51,9 +52,19 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         return super().parts(facts._replace(codes=common + salient), wanted, settings)
 
     def __init__(
-        self, encoder: nn.Module, decoder: nn.Module, *, common: int, salient: int, likelihood: Likelihood
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        *,
+        common: int,
+        salient: int,
+        likelihood: Likelihood,
+        log_w2: bool = False,
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
+        self.log_w2 = log_w2
+        if log_w2:
+            self.not_captured = ON_HOST  # type: ignore[misc]
         if common < 1 or salient < 1 or common + salient != self.strands.size:
             raise ValueError(
                 "The strands common and salient need at least 1 code each, and together as many as the encoder has; "
@@ -68,6 +79,13 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
     def reference(self, codes: Codes) -> Codes:
         """The codes as they are decoded for the background: salient ones at zero."""
         return self.strands.zero(codes, "salient")
+
+    def watched(self, evidence: Evidence) -> dict[str, Scalar]:
+        """What is logged and not minimised: how far apart the common codes of both are, where that was asked for."""
+        if not self.log_w2:
+            return {}
+        z_t, z_b = (self.strands.take(codes, "common").detach() for codes in (evidence.c_x, evidence.c_y))
+        return {"w2": squared_w2(z_t, z_b)}
 
     def evidence(self, batch: ContrastBatch) -> Evidence:
         """Eq. 3, term by term; target and background go through the networks joined."""

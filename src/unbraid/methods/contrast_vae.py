@@ -21,6 +21,7 @@ class ContrastVAE(ContrastAutoencoder):
         common: Dimensions of the common code z, which both data sets have.
         salient: Dimensions of the salient code s, which only the target has.
         beta: The weight of the KL divergences.
+        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -32,12 +33,14 @@ class ContrastVAE(ContrastAutoencoder):
         common: int = 16,  # App. A.3, as its sentence says; its formula has 8 and 4
         salient: int = 8,
         beta: float = 2.0,  # App. A.3
+        log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
         require_nonnegative(beta=beta)
         self.beta = beta
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
-        return Terms(evidence.bound(self.beta), evidence.parts)
+        return Terms(evidence.bound(self.beta), evidence.parts | self.watched(evidence))

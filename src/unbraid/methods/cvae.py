@@ -32,6 +32,7 @@ class CVAE(ContrastAutoencoder):
         beta: The weight of the KL divergences.
         joint: As in the authors' code: the critic is one linear layer, and all weights minimise the sum of all
             terms, its error among them. A linear critic tells nothing apart here, since mixing keeps the means.
+        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -54,16 +55,21 @@ class CVAE(ContrastAutoencoder):
         gamma: float = 1.0,  # the authors' code; the paper leaves it open
         beta: float = 1.0,
         joint: bool = False,
+        log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
         require_nonnegative(gamma=gamma, beta=beta)
         self.critic, self.gamma, self.beta, self.joint = critic, gamma, beta, joint
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
         tc = log_density_ratio(self.critic(evidence.c_x).to(evidence.c_x.dtype))
-        total, parts = evidence.bound(self.beta) + self.gamma * tc, evidence.parts | {"tc": tc}
+        total, parts = (
+            evidence.bound(self.beta) + self.gamma * tc,
+            evidence.parts | {"tc": tc} | self.watched(evidence),
+        )
         if not self.joint:
             return Terms(total, parts)
         error = self.error(evidence.c_x)

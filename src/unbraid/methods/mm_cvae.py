@@ -26,6 +26,7 @@ class MMcVAE(ContrastAutoencoder):
         match: The weight λ_1 of the discrepancy between the common codes of both.
         zero: The weight λ_2 of the discrepancy between the background's salient codes and zero.
         beta: The weight of the KL divergences.
+        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -39,9 +40,11 @@ class MMcVAE(ContrastAutoencoder):
         match: float = 1e4,  # both as in the authors' code
         zero: float = 1e3,
         beta: float = 1.0,
+        log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
         require_nonnegative(match=match, zero=zero, beta=beta)
         self.match, self.zero, self.beta = match, zero, beta
 
@@ -51,4 +54,4 @@ class MMcVAE(ContrastAutoencoder):
         s_b = self.strands.take(evidence.c_y, "salient")
         match, zero = mmd(z_t, z_b, WIDTHS), mmd(s_b, torch.zeros_like(s_b), WIDTHS)
         total = evidence.bound(self.beta) + self.match * match + self.zero * zero
-        return Terms(total, evidence.parts | {"match": match, "zero_salient": zero})
+        return Terms(total, evidence.parts | {"match": match, "zero_salient": zero} | self.watched(evidence))

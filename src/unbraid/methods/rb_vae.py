@@ -21,6 +21,7 @@ class RbVAE(ContrastAutoencoder):
         common: Dimensions of the common code z, which both data sets have.
         salient: Dimensions of the salient code s, which only the target has.
         beta: The weight of the KL divergences.
+        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -32,9 +33,11 @@ class RbVAE(ContrastAutoencoder):
         common: int = 16,
         salient: int = 8,
         beta: float = 1.0,
+        log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
         require_nonnegative(beta=beta)
         self.beta = beta
         self.s_r = nn.Parameter(torch.zeros(salient))
@@ -44,4 +47,4 @@ class RbVAE(ContrastAutoencoder):
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
-        return Terms(evidence.bound(self.beta), evidence.parts)
+        return Terms(evidence.bound(self.beta), evidence.parts | self.watched(evidence))

@@ -36,6 +36,7 @@ class SRbVAE(ContrastAutoencoder):
         salient: Dimensions of the salient code s, which only the target has.
         reverse: The weight ρ of the reverse divergences; 0 is the Rb-VAE.
         beta: The weight of the KL divergences to the prior.
+        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -60,9 +61,11 @@ class SRbVAE(ContrastAutoencoder):
         salient: int = 8,
         reverse: float = 1.0,
         beta: float = 1.0,
+        log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
         require_nonnegative(reverse=reverse, beta=beta)
         self.critic, self.background_critic = critic, background_critic
         self.reverse, self.beta = reverse, beta
@@ -82,7 +85,7 @@ class SRbVAE(ContrastAutoencoder):
         q_x, q_y = self.posteriors(x.detach(), y.detach())
         found = code_nll(q_x, c_x) + code_nll(self.part(q_y, "common"), z_y)
         total = evidence.bound(self.beta) + self.reverse * (ratio + found)
-        return Terms(total, evidence.parts | {"ratio": ratio, "codes": found})
+        return Terms(total, evidence.parts | {"ratio": ratio, "codes": found} | self.watched(evidence))
 
     def critic_loss(self, batch: ContrastBatch) -> Terms:
         """What the critics minimise; no gradient reaches encoder or decoder."""

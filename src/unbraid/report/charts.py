@@ -31,7 +31,7 @@ def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> C
 
 def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
     """One term of the loss over training, a line for each run."""
-    figure, axes = _chart(dark)
+    figure, axes = chart(dark)
     values = np.concatenate([np.asarray(line) for _, line in curves[term].values()])
     names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its colour
     for run, (steps, line) in curves[term].items():
@@ -49,7 +49,7 @@ def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
 
 def kl_chart(per_code: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":
     """How many nats each code spends, most first."""
-    figure, axes = _chart(dark)
+    figure, axes = chart(dark)
     order = np.argsort(-per_code, kind="stable")
     axes.bar(range(len(order)), per_code[order], color=(DARK_COLOURS if dark else COLOURS)[0], width=0.7)
     axes.set_xticks(range(len(order)), [str(code) for code in order])
@@ -72,11 +72,12 @@ def file_bytes(figure: "Figure", kind: Literal["svg", "png"]) -> bytes:
     return file.getvalue()
 
 
-def _chart(dark: bool) -> "tuple[Figure, Axes]":
+def chart(dark: bool, size: tuple[float, float] = (4.2, 2.7)) -> "tuple[Figure, Axes]":
+    """An empty chart in the style of the page."""
     from matplotlib.figure import Figure
 
     ink, line = ("#c9ced6", "#474c55") if dark else ("#4a4f57", "#c9ced6")
-    figure = Figure(figsize=(4.2, 2.7), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     axes.set_facecolor("none")
     for side in ("top", "right"):

@@ -16,6 +16,7 @@ from unbraid.progress import duration
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl_chart
 from unbraid.report.command import command_of
+from unbraid.report.contrast import CONTRAST_FIGURES, contrasts
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.sheets import image_strip, png_bytes
@@ -138,7 +139,7 @@ def render(subjects: Sequence[Subject], curves: Curves, title: str, foreword: Fo
         knowledge={subject.label: knowledge(subject.run) for subject in subjects},
         charts=[_chart_uris(term, curves) for term in curves],
         tables=[(subject.label, *_table_uris(subject.run)) for subject in subjects if _tables(subject.run)],
-        figures={name: heading for name, (heading, _) in (FIGURES | VIEW_FIGURES).items()},
+        figures={name: heading for name, (heading, _) in (FIGURES | VIEW_FIGURES | CONTRAST_FIGURES).items()},
         settings=_side_by_side({s.label: _settings(s.run) for s in subjects}, labels),
         versions=_side_by_side({s.label: _versions(s.run) for s in subjects}, labels),
     )
@@ -181,7 +182,9 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     figures: dict[str, Figure] = {}
     charts: dict[str, Chart] = {}
     missing: list[str] = []
-    for name, (_, figure) in (VIEW_FIGURES if model.method.batch is ViewBatch else FIGURES).items():
+    wanted = VIEW_FIGURES if model.method.batch is ViewBatch else FIGURES
+    wanted = wanted | (CONTRAST_FIGURES if contrasts(model, dataset) else {})
+    for name, (_, figure) in wanted.items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
         try:

@@ -1,0 +1,93 @@
+"""Figures of target and background, src/unbraid/report/contrast.py."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from unbraid.data.faces import faces
+from unbraid.data.sprites import sprites
+from unbraid.methods import VAE, PrincipledContrast, RbVAE
+from unbraid.methods.assemble import assemble
+from unbraid.model import Model
+from unbraid.report.charts import file_bytes
+from unbraid.report.contrast import (
+    both_reconstructed,
+    contrasts,
+    parts,
+    salient_grid,
+    salient_map,
+    strands_apart,
+)
+from unbraid.report.figures import examples
+
+DATA = faces(salient="accessories", per_class=40, plain=40, size=28)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    torch.manual_seed(0)
+    return Model(assemble(PrincipledContrast, DATA.shape, n=80, common=3, salient=2), DATA.shape)
+
+
+def test_they_are_for_models_with_both_strands_and_data_with_a_background(model: Model) -> None:
+    assert contrasts(model, DATA)
+    assert not contrasts(model, sprites(size=28))
+    assert not contrasts(Model(assemble(VAE, DATA.shape, n=80), DATA.shape), DATA)
+
+
+def test_target_and_background_side_by_side() -> None:
+    figure = parts(DATA, count=5)
+    assert [row.label for row in figure.rows] == ["target", "background"]
+    with pytest.raises(ValueError, match="sprites has no background"):
+        parts(sprites(size=28))
+
+
+def test_strands_are_decoded_apart(model: Model) -> None:
+    rows = strands_apart(model, DATA, count=4).rows
+    x = examples(DATA, 4)
+    codes = model.encode(x)
+    assert_close(rows[0].images, x)
+    assert_close(rows[1].images, model.decode(codes))
+    without = codes.clone()
+    without[:, 3:] = 0
+    assert_close(rows[2].images, model.decode(without))
+    alone = codes.clone()
+    alone[:, :3] = 0
+    assert_close(rows[3].images, model.decode(alone))
+
+
+def test_the_background_is_decoded_at_its_reference() -> None:
+    torch.manual_seed(0)
+    method = assemble(RbVAE, DATA.shape, n=80, common=3, salient=2)
+    with torch.no_grad():
+        method.s_r.copy_(torch.tensor([2.0, -1.0]))
+    model = Model(method, DATA.shape)
+    rows = both_reconstructed(model, DATA, count=3).rows
+    assert DATA.background is not None
+    codes = model.encode(examples(DATA.background, 3))
+    codes[:, 3:] = torch.tensor([2.0, -1.0])
+    assert_close(rows[1].images, model.decode(codes))
+    assert_close(rows[3].images, model.reconstruct(examples(DATA, 3)))
+
+
+def test_the_grid_goes_from_one_salient_code_to_another_with_the_common_code_held(model: Model) -> None:
+    grid = salient_grid(model, DATA, size=3)
+    start, end = model.encode(examples(DATA, 2))
+    corner = torch.cat([start[:3], end[3:]])
+    images = torch.stack([row.images for row in grid.rows])
+    assert images.shape[:2] == (3, 3)
+    assert_close(images[0, 0], model.decode(start)[0])
+    assert_close(images[2, 2], model.decode(corner)[0])
+    middle = torch.cat([start[:3], torch.lerp(start[3:], end[3:], 0.5)])
+    assert_close(images[1, 1], model.decode(middle)[0])
+    side = torch.cat([start[:3], end[3:4], start[4:]])  # down: the first salient code alone
+    assert_close(images[2, 0], model.decode(side)[0])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_the_map_shows_every_class_and_the_background(model: Model) -> None:
+    figure = salient_map(model, DATA, count=60)
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["hat", "glasses", "background"]
+    assert len(file_bytes(figure, "png")) > 1000

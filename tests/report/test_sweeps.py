@@ -1,0 +1,36 @@
+"""Scores over a setting, src/unbraid/report/sweeps.py."""
+
+import pytest
+
+from unbraid.report.charts import file_bytes
+from unbraid.report.sweeps import sweep_chart
+from unbraid.study import Row
+
+
+def row(method: str, weight: float, mean: float, metric: str = "salient:clustering") -> Row:
+    return Row(method, "grassy-mnist", {"lambda_z": weight}, metric, "", mean, 0.01, 3, None)
+
+
+ROWS = [row("principled-contrast", weight, 0.5 + weight / 10) for weight in (1.0, 0.0, 2.0)]
+
+
+def test_a_line_runs_over_the_setting_in_order() -> None:
+    figure = sweep_chart(ROWS, "lambda_z", "salient:clustering")
+    (line,) = figure.axes[0].containers
+    assert list(line[0].get_xdata()) == [0.0, 1.0, 2.0]
+    assert list(line[0].get_ydata()) == pytest.approx([0.5, 0.6, 0.7])
+    assert figure.axes[0].get_xlabel() == "lambda_z"
+    assert len(file_bytes(figure, "svg")) > 1000
+
+
+def test_every_method_has_its_line_and_its_name() -> None:
+    rows = [*ROWS, row("cvae", 1.0, 0.4), row("cvae", 1.0, 9.0, metric="kl")]
+    figure = sweep_chart(rows, "lambda_z", "salient:clustering", names={"cvae": "cVAE"}, logarithmic=True)
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["principled-contrast", "cVAE"]
+
+
+def test_a_score_that_is_not_there_is_said() -> None:
+    with pytest.raises(ValueError, match="No row of the study has the score 'mig' at a value of 'lambda_z'"):
+        sweep_chart(ROWS, "lambda_z", "mig")
