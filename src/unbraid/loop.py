@@ -122,7 +122,7 @@ class Loop:
         """Makes the steps up to the next line of history; fewer when a checkpoint is due or a stop is asked for."""
         with self._apart():
             if not self._checkpoint.exists():
-                self._save()  # so that the first weights are kept, wherever they came from
+                self._begin()
             while True:
                 key = self.game.playing(self.step)
                 self.moves = self._advance() if self._play is None else self._play(key)
@@ -158,6 +158,16 @@ class Loop:
                 self.run.finish(self.method.state_dict(), self.step)
         self.method.eval()
         return self.run
+
+    def _begin(self) -> None:
+        """What comes before the first step: a method in closed form finds all that it has to find."""
+        if self.method.closed_form:
+            assert self.dataset.background is not None
+            target, background = (
+                part.observe(part.rows().to(self.place)) for part in (self.dataset, self.dataset.background)
+            )
+            self.method.fit(target, background)
+        self._save()  # so that the first weights are kept, wherever they came from
 
     def _advance(self) -> dict[str, Terms]:
         moves = self.game.step(self._batch, self.step)

@@ -11,7 +11,7 @@ from unbraid.data.faces import faces
     [("expressions", ("angry", "happy", "sad", "surprise")), ("accessories", ("hat", "glasses"))],
 )
 def test_faces_of_each_class_against_plain_ones(salient: str, names: tuple[str, ...]) -> None:
-    data = faces(salient=salient, per_class=15, plain=20, size=32)  # type: ignore[arg-type]
+    data = faces(show=salient, per_class=15, plain=20, size=32)  # type: ignore[arg-type]
     assert data.value_names["label"] == names and data.shape == (1, 32, 32)
     assert data.combinations.bincount().tolist() == [15] * len(names)  # type: ignore[union-attr]
     assert data.background is not None and len(data.background) == 20
@@ -20,7 +20,7 @@ def test_faces_of_each_class_against_plain_ones(salient: str, names: tuple[str, 
 
 def test_classes_differ_from_plain_faces_where_they_should() -> None:
     """A hat changes the upper third of the picture more than the lower; glasses the middle."""
-    data = faces(salient="accessories", per_class=200, plain=200, size=48)
+    data = faces(show="accessories", per_class=200, plain=200, size=48)
     assert data.background is not None
     plain = data.background.source.float().std(0)  # type: ignore[union-attr]
     hat, glasses = (data.source[data.combinations == place].float() for place in (0, 1))  # type: ignore[index]

@@ -20,7 +20,7 @@ from unbraid.report.contrast import (
 )
 from unbraid.report.figures import examples
 
-DATA = faces(salient="accessories", per_class=40, plain=40, size=28)
+DATA = faces(show="accessories", per_class=40, plain=40, size=28)
 
 
 @pytest.fixture(scope="module")

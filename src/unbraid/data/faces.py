@@ -10,8 +10,8 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.seeds import derive
 
-Salient = Literal["expressions", "accessories"]
-CLASSES: dict[Salient, tuple[str, ...]] = {
+Show = Literal["expressions", "accessories"]
+CLASSES: dict[Show, tuple[str, ...]] = {
     "expressions": ("angry", "happy", "sad", "surprise"),
     "accessories": ("hat", "glasses"),
 }
@@ -26,7 +26,7 @@ MOVES = {
 
 def faces(
     *,
-    salient: Salient = "expressions",
+    show: Show = "expressions",
     per_class: int = 500,
     plain: int = 1000,
     size: int = 48,
@@ -35,7 +35,7 @@ def faces(
     """Drawn faces with an expression, or with a hat or glasses, against plain faces.
 
     Args:
-        salient: What the target has and the background lacks: `expressions` (angry, happy, sad, surprise) or
+        show: What the target has and the background lacks: `expressions` (angry, happy, sad, surprise) or
             `accessories` (hat, glasses).
         per_class: How many faces of each.
         plain: How many plain faces make the background.
@@ -47,13 +47,13 @@ def faces(
             "Faces need at least 28 pixels a side, and at least one of each; "
             f"got size={size}, per_class={per_class}, plain={plain}."
         )
-    names = CLASSES[salient]
+    names = CLASSES[show]
     labels = torch.arange(len(names)).repeat_interleave(per_class)
-    target = _draw(salient, labels, size, derive(face_seed, "target"))
-    background = _draw(salient, torch.full((plain,), -1), size, derive(face_seed, "plain"))
+    target = _draw(show, labels, size, derive(face_seed, "target"))
+    background = _draw(show, torch.full((plain,), -1), size, derive(face_seed, "plain"))
     return Dataset(
         target,
-        name=f"faces-{salient}",
+        name=f"faces-{show}",
         space=FactorSpace({"label": len(names)}),
         combinations=labels,
         label="label",
@@ -62,21 +62,21 @@ def faces(
     )
 
 
-def _draw(salient: Salient, labels: Tensor, size: int, seed: int) -> UInt8[Tensor, "n 1 s s"]:
+def _draw(show: Show, labels: Tensor, size: int, seed: int) -> UInt8[Tensor, "n 1 s s"]:
     """One face for each label, -1 for a plain one."""
     generator = Generator().manual_seed(seed)
-    parts = [_paint(salient, part, size, generator) for part in labels.split(512)]
+    parts = [_paint(show, part, size, generator) for part in labels.split(512)]
     return (torch.cat(parts) * 255).round().clamp(0, 255).to(torch.uint8)[:, None]
 
 
-def _paint(salient: Salient, labels: Tensor, size: int, generator: Generator) -> Float[Tensor, "n s s"]:
+def _paint(show: Show, labels: Tensor, size: int, generator: Generator) -> Float[Tensor, "n s s"]:
     n = len(labels)
 
     def between(low: float, high: float) -> Float[Tensor, "n 1 1"]:
         return low + (high - low) * torch.rand(n, 1, 1, generator=generator)
 
     moves = torch.zeros(n, 5)
-    if salient == "expressions":
+    if show == "expressions":
         table = torch.tensor([(0.0,) * 5, *(MOVES[name] for name in CLASSES["expressions"])])
         strength = 0.7 + 0.5 * torch.rand(n, 1, generator=generator)
         moves = table[labels + 1] * strength
@@ -111,7 +111,7 @@ def _paint(salient: Salient, labels: Tensor, size: int, generator: Generator) ->
     curve = y - down + 0.14 * bend * ((x / half).square() - 0.5)
     lay(inside(curve.abs() - 0.025 - 0.12 * opening) * inside(x.abs() - half), ink)
     lay(inside(x.abs() - 0.02) * inside((y - 0.02 - (down + level) / 2).abs() - 0.08), skin * 0.7)
-    if salient == "accessories":
+    if show == "accessories":
         hat, glasses = ((labels == place).float()[:, None, None] for place in range(2))
         top, shade = -b + between(0.2, 0.3), between(0.0, 1.0)
         lay(hat * inside((y - top).abs() - 0.06) * inside(x.abs() - a - 0.12), shade)

@@ -11,6 +11,8 @@ from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts
 from unbraid.objectives import Likelihood, kl_to_standard_normal, squared_w2
 from unbraid.objectives.assignment import ON_HOST
+from unbraid.schedules import Schedule
+from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Codes, ContrastBatch, Gaussian, Scalar
 
@@ -27,7 +29,7 @@ class Evidence(NamedTuple):
     kl_x: Scalar  # common and salient
     kl_y: Scalar  # common alone
 
-    def bound(self, beta: float) -> Scalar:
+    def bound(self, beta: float | Scalar) -> Scalar:
         """L_VAE with weighted divergences: for an image of the target and one of the background together."""
         return self.nll_x + self.nll_y + beta * (self.kl_x + self.kl_y)
 
@@ -58,10 +60,14 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         *,
         common: int,
         salient: int,
+        beta: float,
+        warm_up: Schedule | None,
         likelihood: Likelihood,
         log_w2: bool = False,
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
+        require_nonnegative(beta=beta)
+        self.beta, self.warm_up = beta, warm_up
         self.log_w2 = log_w2
         if log_w2:
             self.not_captured = ON_HOST  # type: ignore[misc]
@@ -71,6 +77,11 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
                 f"got {common} and {salient} of {self.strands.size}."
             )
         self._strands = Strands.cut(common=common, salient=salient, default="salient")
+
+    @property
+    def kl_weight(self) -> float | Scalar:
+        """The weight of the KL divergences in this step."""
+        return self.beta if self.warm_up is None else self.beta * self.warm_up(self.step)
 
     def part(self, q: Gaussian, strand: str) -> Gaussian:
         """The posterior of one strand."""

@@ -11,6 +11,7 @@ from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import Critic
 from unbraid.objectives import Likelihood, Pixels, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
+from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.types import Codes, ContrastBatch, Scalar, Terms
 
@@ -30,6 +31,8 @@ class CVAE(ContrastAutoencoder):
         salient: Dimensions of the salient code s, which only the target has.
         gamma: The weight of the total correlation between the strands; 0 is the contrast VAE.
         beta: The weight of the KL divergences.
+        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
+            they cost something.
         joint: As in the authors' code: the critic is one linear layer, and all weights minimise the sum of all
             terms, its error among them. A linear critic tells nothing apart here, since mixing keeps the means.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
@@ -54,20 +57,22 @@ class CVAE(ContrastAutoencoder):
         salient: int = 8,
         gamma: float = 1.0,  # the authors' code; the paper leaves it open
         beta: float = 1.0,
+        warm_up: Schedule | None = None,
         joint: bool = False,
         log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}
-        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
-        require_nonnegative(gamma=gamma, beta=beta)
-        self.critic, self.gamma, self.beta, self.joint = critic, gamma, beta, joint
+        weight = {"beta": beta, "warm_up": warm_up}
+        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
+        require_nonnegative(gamma=gamma)
+        self.critic, self.gamma, self.joint = critic, gamma, joint
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
         tc = log_density_ratio(self.critic(evidence.c_x).to(evidence.c_x.dtype))
         total, parts = (
-            evidence.bound(self.beta) + self.gamma * tc,
+            evidence.bound(self.kl_weight) + self.gamma * tc,
             evidence.parts | {"tc": tc} | self.watched(evidence),
         )
         if not self.joint:

@@ -6,6 +6,7 @@ from torch import nn
 
 from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.objectives import Likelihood, Pixels, mmd
+from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.types import ContrastBatch, Terms
 
@@ -26,6 +27,8 @@ class MMcVAE(ContrastAutoencoder):
         match: The weight λ_1 of the discrepancy between the common codes of both.
         zero: The weight λ_2 of the discrepancy between the background's salient codes and zero.
         beta: The weight of the KL divergences.
+        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
+            they cost something.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
@@ -40,18 +43,20 @@ class MMcVAE(ContrastAutoencoder):
         match: float = 1e4,  # both as in the authors' code
         zero: float = 1e3,
         beta: float = 1.0,
+        warm_up: Schedule | None = None,
         log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}
-        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
-        require_nonnegative(match=match, zero=zero, beta=beta)
-        self.match, self.zero, self.beta = match, zero, beta
+        weight = {"beta": beta, "warm_up": warm_up}
+        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
+        require_nonnegative(match=match, zero=zero)
+        self.match, self.zero = match, zero
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
         z_t, z_b = (self.strands.take(codes, "common") for codes in (evidence.c_x, evidence.c_y))
         s_b = self.strands.take(evidence.c_y, "salient")
         match, zero = mmd(z_t, z_b, WIDTHS), mmd(s_b, torch.zeros_like(s_b), WIDTHS)
-        total = evidence.bound(self.beta) + self.match * match + self.zero * zero
+        total = evidence.bound(self.kl_weight) + self.match * match + self.zero * zero
         return Terms(total, evidence.parts | {"match": match, "zero_salient": zero} | self.watched(evidence))

@@ -7,6 +7,7 @@ from torch import nn
 from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.objectives import Likelihood, Pixels, squared_w2, squared_w2_to_zero
 from unbraid.objectives.assignment import ON_HOST
+from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.types import ContrastBatch, Terms
 
@@ -25,6 +26,8 @@ class PrincipledContrast(ContrastAutoencoder):
         lambda_c: The weight of the zero-salient loss L_C; with 0 for both weights, Eq. 3 is left.
         lambda_z: The weight of the transport between the common codes of both; 0 is Eq. 7.
         beta: The weight of the KL divergences.
+        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
+            they cost something.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -40,16 +43,18 @@ class PrincipledContrast(ContrastAutoencoder):
         lambda_c: float = 1.0,  # Eq. 7 has no weight
         lambda_z: float = 1.0,  # Sec. 4.2
         beta: float = 2.0,  # App. A.3
+        warm_up: Schedule | None = None,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        super().__init__(encoder, decoder, common=common, salient=salient, likelihood=likelihood)
-        require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z, beta=beta)
-        self.lambda_c, self.lambda_z, self.beta = lambda_c, lambda_z, beta
+        sizes = {"common": common, "salient": salient}
+        super().__init__(encoder, decoder, **sizes, beta=beta, warm_up=warm_up, likelihood=likelihood)
+        require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z)
+        self.lambda_c, self.lambda_z = lambda_c, lambda_z
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
         zero = squared_w2_to_zero(self.part(evidence.q_y, "salient"))  # the surrogate of Lemma 2
         z_t, z_b = (self.strands.take(codes, "common") for codes in (evidence.c_x, evidence.c_y))
         w2 = squared_w2(z_t, z_b)
-        total = evidence.bound(self.beta) + self.lambda_c * zero + self.lambda_z * w2
+        total = evidence.bound(self.kl_weight) + self.lambda_c * zero + self.lambda_z * w2
         return Terms(total, evidence.parts | {"zero_salient": zero, "w2": w2})

@@ -6,7 +6,7 @@ from torch import nn
 
 from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.objectives import Likelihood, Pixels
-from unbraid.settings import require_nonnegative
+from unbraid.schedules import Schedule
 from unbraid.types import Codes, ContrastBatch, Terms
 
 
@@ -21,6 +21,8 @@ class RbVAE(ContrastAutoencoder):
         common: Dimensions of the common code z, which both data sets have.
         salient: Dimensions of the salient code s, which only the target has.
         beta: The weight of the KL divergences.
+        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
+            they cost something.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
@@ -33,13 +35,13 @@ class RbVAE(ContrastAutoencoder):
         common: int = 16,
         salient: int = 8,
         beta: float = 1.0,
+        warm_up: Schedule | None = None,
         log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}
-        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
-        require_nonnegative(beta=beta)
-        self.beta = beta
+        weight = {"beta": beta, "warm_up": warm_up}
+        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
         self.s_r = nn.Parameter(torch.zeros(salient))
 
     def reference(self, codes: Codes) -> Codes:
@@ -47,4 +49,4 @@ class RbVAE(ContrastAutoencoder):
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
-        return Terms(evidence.bound(self.beta), evidence.parts | self.watched(evidence))
+        return Terms(evidence.bound(self.kl_weight), evidence.parts | self.watched(evidence))

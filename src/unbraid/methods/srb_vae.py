@@ -13,6 +13,7 @@ from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import JointCritic
 from unbraid.objectives import Likelihood, Pixels, code_nll, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
+from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.types import Codes, ContrastBatch, Terms
 
@@ -36,6 +37,8 @@ class SRbVAE(ContrastAutoencoder):
         salient: Dimensions of the salient code s, which only the target has.
         reverse: The weight ρ of the reverse divergences; 0 is the Rb-VAE.
         beta: The weight of the KL divergences to the prior.
+        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
+            they cost something.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
@@ -61,14 +64,16 @@ class SRbVAE(ContrastAutoencoder):
         salient: int = 8,
         reverse: float = 1.0,
         beta: float = 1.0,
+        warm_up: Schedule | None = None,
         log_w2: bool = False,
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}
-        super().__init__(encoder, decoder, **sizes, likelihood=likelihood, log_w2=log_w2)
-        require_nonnegative(reverse=reverse, beta=beta)
+        weight = {"beta": beta, "warm_up": warm_up}
+        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
+        require_nonnegative(reverse=reverse)
         self.critic, self.background_critic = critic, background_critic
-        self.reverse, self.beta = reverse, beta
+        self.reverse = reverse
         self.s_r = nn.Parameter(torch.zeros(salient))
 
     def reference(self, codes: Codes) -> Codes:
@@ -84,7 +89,7 @@ class SRbVAE(ContrastAutoencoder):
         ratio = -sum(map(log_density_ratio, logits))  # E_p[log p - log q], of target and background
         q_x, q_y = self.posteriors(x.detach(), y.detach())
         found = code_nll(q_x, c_x) + code_nll(self.part(q_y, "common"), z_y)
-        total = evidence.bound(self.beta) + self.reverse * (ratio + found)
+        total = evidence.bound(self.kl_weight) + self.reverse * (ratio + found)
         return Terms(total, evidence.parts | {"ratio": ratio, "codes": found} | self.watched(evidence))
 
     def critic_loss(self, batch: ContrastBatch) -> Terms:

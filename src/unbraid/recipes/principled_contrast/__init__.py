@@ -1,0 +1,1 @@
+"""Towards Principled Objectives for Contrastive Disentanglement, 2020."""
