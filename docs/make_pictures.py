@@ -2,8 +2,8 @@
 
     python docs/make_pictures.py --steps 5000 --device cuda
 
-It trains every method that decodes, on rendered sprites or, where a class is predicted, on coloured digits, into a
-temporary folder, so that only the pictures stay.
+It trains every method that decodes, on rendered sprites, on coloured digits where a class is predicted, or on drawn
+faces against plain ones where there is a background, into a temporary folder, so that only the pictures stay.
 """
 
 import argparse
@@ -22,10 +22,11 @@ from unbraid.methods.predictor import Predictor
 from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
 from unbraid.report import image_sheet, reconstructions, swaps, traversals
+from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
 from unbraid.report.figures import activity, examples
 from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
-from unbraid.types import PairBatch
+from unbraid.types import ContrastBatch, PairBatch
 
 ROWS = 6  # codes to show, busiest first
 
@@ -36,6 +37,11 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
         pairs = method_class(method).batch is PairBatch
         options = {"digits": "bundled", "steps": steps, "batch": batch // 2 if pairs else batch, "seed": 0}
         return Plan(method, "colored-mnist", options)
+    if method_class(method).batch is ContrastBatch:
+        options = {"show": "accessories", "steps": steps, "batch": batch // 2, "seed": 0, "salient": 4}
+        if method_class(method).closed_form:
+            return Plan(method, "faces", {"show": "accessories", "salient": 4})
+        return Plan(method, "faces", options | {"common": 12, "beta": 0.2, "optimiser": Adam(1e-3)})
     plan = Plan(
         method,
         "sprites",
@@ -55,9 +61,12 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
     with tempfile.TemporaryDirectory() as folder:
         plan.run(Path(folder) / "run", device=device)
         model = load(Path(folder) / "run", device=device)
+    if contrasts(model, dataset):
+        both = strands_apart(model, dataset, count=9), both_reconstructed(model, dataset, count=9)
+        return stack([figure.sheet() for figure in both])
     if isinstance(model.method, Predictor):
-        parts = reconstructions(model, dataset, count=9), swaps(model, dataset, count=9)
-        return stack([figure.sheet() for figure in parts])
+        both = reconstructions(model, dataset, count=9), swaps(model, dataset, count=9)
+        return stack([figure.sheet() for figure in both])
     active = activity(model, examples(dataset, 512)).active[:ROWS]
     figures = reconstructions(model, dataset, count=9), traversals(model, dataset, codes=active)
     return stack([figure.sheet() for figure in figures])
@@ -108,6 +117,16 @@ def chosen_colours() -> Image.Image:
     return image_sheet(rows, scale=1)
 
 
+def faces_and_grass() -> Image.Image:
+    """Targets above their backgrounds (Fig. 3): drawn faces of both kinds, and bundled digits over painted grass."""
+    shown = [open_dataset("faces", show=show, size=28) for show in ("expressions", "accessories")]
+    shown += [
+        open_dataset("grassy-mnist", digits="bundled", grass="painted", mix=mix)
+        for mix in ("linear", "nonlinear")
+    ]
+    return stack([parts(dataset, count=9, seed=1).sheet() for dataset in shown])
+
+
 def save(picture: Image.Image, path: Path) -> None:
     """64 greys keep the file small; colours stay as they are, which a palette would spoil."""
     grey = all(band.getextrema()[1] - band.getextrema()[0] <= 12 for band in _differences(picture))
@@ -145,6 +164,7 @@ def main() -> None:
         save(chosen_colours(), arguments.out / "p1_colours.png")
         overlays = open_dataset("mnist-stl10", digits="bundled", backgrounds="textures", pairs=100)
         save(view_pairs(overlays, count=9).sheet(), arguments.out / "view_pairs.png")
+        save(faces_and_grass(), arguments.out / "faces.png")
 
 
 if __name__ == "__main__":

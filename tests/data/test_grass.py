@@ -35,6 +35,16 @@ def test_the_seed_decides(photographs: Path) -> None:
     assert torch.equal(first, same) and not torch.equal(first, other)
 
 
+def test_parts_are_cut_from_pictures_of_their_own(tmp_path: Path) -> None:
+    for place in range(20):
+        Image.fromarray(np.full((96, 96, 3), place, np.uint8)).save(tmp_path / f"{place:02}.png")
+    shown = [
+        set(grass_patches(str(tmp_path), 300, 4, part=part).unique().tolist())  # type: ignore[arg-type]
+        for part in ("train", "validation", "test")
+    ]
+    assert shown == [{*range(8), *range(10, 18)}, {8, 18}, {9, 19}]
+
+
 def test_grass_is_painted_where_there_are_no_photographs(tmp_path: Path, photographs: Path) -> None:
     assert grass_folder("auto", tmp_path) is None and grass_folder("painted", photographs.parent) is None
     assert grass_folder("auto", photographs.parent) == photographs

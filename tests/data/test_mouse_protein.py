@@ -40,6 +40,15 @@ def test_target_and_background_are_those_of_contrastive_pcas_paper(root: Path) -
     )  # the mean of 4, 9, 6 and 9
 
 
+def test_mice_with_the_drug_are_others(root: Path) -> None:
+    path = root / SOURCE.file
+    path.write_text(path.read_text() + "6_1,5.0,5.0,Control,Memantine,C/S,c-CS-m\n")
+    data = mouse_protein(root, treatment="memantine", standardise=False)
+    assert data.name == "mouse-protein-memantine" and data.background is not None
+    assert data.observe(torch.arange(1)).tolist() == [[9.0, 9.0]]
+    assert data.background.observe(torch.arange(1)).tolist() == [[5.0, 5.0]]
+
+
 def test_proteins_are_brought_to_one_scale_over_both(root: Path) -> None:
     data = mouse_protein(root, missing="zero")
     assert data.background is not None

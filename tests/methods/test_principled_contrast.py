@@ -9,6 +9,7 @@ from unbraid.methods import ContrastVAE, PrincipledContrast
 from unbraid.metrics import w2
 from unbraid.nn import MLPDecoder, MLPEncoder
 from unbraid.objectives import Normal
+from unbraid.schedules import Linear
 from unbraid.types import ContrastBatch
 
 BATCH = ContrastBatch(images(seed=1), images(seed=2))
@@ -27,6 +28,19 @@ def test_each_weight_adds_its_term_once() -> None:
         assert_close(high.total - low.total, low.parts[term])
     high = loss(make(PrincipledContrast, **(settings | {"beta": 3.0})), BATCH)
     assert_close(high.total - low.total, low.parts["kl"] + low.parts["kl_background"])
+
+
+def test_tightening_multiplies_both_weights_by_step() -> None:
+    settings = {"lambda_c": 3.0, "lambda_z": 2.0, "tightening": Linear(0.0, 1.0, 4)}
+    totals = []
+    for step in (0, 1, 4):
+        method = make(PrincipledContrast, **settings)
+        method.step.fill_(step)
+        totals.append(loss(method, BATCH))
+    bare, parts = loss(make(PrincipledContrast, lambda_c=0.0, lambda_z=0.0), BATCH), totals[0].parts
+    assert_close(totals[0].total, bare.total)
+    for share, terms in ((0.25, totals[1]), (1.0, totals[2])):
+        assert_close(terms.total - bare.total, share * (3 * parts["zero_salient"] + 2 * parts["w2"]))
 
 
 def test_the_terms_by_other_means() -> None:

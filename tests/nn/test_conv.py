@@ -35,6 +35,8 @@ def test_every_size_and_number_of_channels(side: int, channels: int, variant: Va
         ("factor-vae", 544 + 16_416 + 32_832 + 65_600 + 131_200 + 2_580),
         # 32 channels throughout, then 512·256+256, 256·256+256
         ("burgess", 544 + 3 * 16_416 + 131_328 + 65_792 + 5_140),
+        # 1·32·9+32, then 32, 32, 64 and 128 channels, 2048·20+20, and twice as many numbers as channels to normalise
+        ("contrast", 320 + 16_416 + 16_416 + 32_832 + 131_200 + 40_980 + 2 * (32 + 32 + 32 + 64 + 128)),
     ],
 )
 def test_weights_of_the_encoder(variant: Variant, expected: int) -> None:
@@ -51,6 +53,8 @@ def test_weights_of_the_encoder(variant: Variant, expected: int) -> None:
         ("factor-vae", 1_408 + 132_096 + 65_600 + 32_800 + 16_416 + 513),
         # 10·256+256, 256·256+256, 256·512+512
         ("burgess", 2_816 + 65_792 + 131_584 + 3 * 16_416 + 513),
+        # 10·2048+2048, 128·64·16+64, 64·32·16+32, twice 32·32·16+32, 32·1·9+1, and what normalises
+        ("contrast", 22_528 + 131_136 + 32_800 + 2 * 16_416 + 289 + 2 * (64 + 32 + 32 + 32)),
     ],
 )
 def test_weights_of_the_decoder(variant: Variant, expected: int) -> None:

@@ -1,10 +1,11 @@
 """Patches of grass: cut from a folder of photographs, or painted here, blade by blade."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Bool, UInt8
 from torch import Generator, Tensor
 
 from unbraid.data.files import image_files, read_images
@@ -13,10 +14,17 @@ from unbraid.seeds import derive
 
 SIDE = 96  # to which the middle square of a photograph is brought before patches are cut out
 MEADOWS, MEADOW_SIDE, BLADES = 24, 192, 1200  # painted pictures, their side, and blades in each
+Part = Literal["train", "validation", "test"]
 
 
 def grass_patches(
-    source: str, count: int, size: int, *, root: Path | str | None = None, seed: int = 0
+    source: str,
+    count: int,
+    size: int,
+    *,
+    root: Path | str | None = None,
+    part: Part = "train",
+    seed: int = 0,
 ) -> UInt8[Tensor, "n 3 s s"]:
     """Squares cut at random from photographs of grass.
 
@@ -26,6 +34,7 @@ def grass_patches(
         count: How many patches.
         size: Their side in pixels, at most 96.
         root: The data root.
+        part: Of every ten pictures eight train, one validates and one tests.
         seed: Of the places, and of what is painted.
     """
     if not 1 <= size <= SIDE:
@@ -33,13 +42,22 @@ def grass_patches(
     if count < 1:
         raise ValueError(f"At least one patch of grass is needed; got {count}.")
     pictures = photographs(folder) if (folder := grass_folder(source, root)) else painted(seed)
-    generator = Generator().manual_seed(derive(seed, "patches"))
+    pictures = pictures[_of_part(len(pictures), part)]
+    generator = Generator().manual_seed(derive(seed, "patches" if part == "train" else f"{part} patches"))
     rest = pictures.shape[-1] - size + 1
     which = torch.randint(len(pictures), (count,), generator=generator)
     corner = torch.randint(rest, (2, count), generator=generator)
     inside = torch.arange(size)
     rows, columns = (corner[axis][:, None] + inside for axis in (0, 1))
     return pictures.movedim(1, -1)[which[:, None, None], rows[:, :, None], columns[:, None]].movedim(-1, 1)
+
+
+def _of_part(count: int, part: Part) -> Bool[Tensor, " n"]:
+    """Which of so many pictures are in the part; all of them, in every part, where they are fewer than ten."""
+    place = torch.arange(count) % 10
+    if count < 10:
+        return place >= 0
+    return {"train": place < 8, "validation": place == 8, "test": place == 9}[part]
 
 
 def grass_folder(source: str, root: Path | str | None = None) -> Path | None:

@@ -5,22 +5,24 @@ from pathlib import Path
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.grass import grass_folder, grass_patches
+from unbraid.data.grass import Part, grass_folder, grass_patches
 from unbraid.data.mnist import SIDE, Digits, read_digits, which
 from unbraid.seeds import derive
 
 Mix = Literal["linear", "nonlinear"]
 PER_DIGIT = 4986  # App. A.1
+HELD_OUT = 13  # of so many training digits one validates: enough of MNIST's 5,421 fives are left to train on
 
 
 def grassy_mnist(
     root: Path | None = None,
     *,
+    part: Part = "train",
     mix: Mix = "linear",
     rho: float = 0.5,
     threshold: float = 0.3,
@@ -34,6 +36,8 @@ def grassy_mnist(
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
+        part: `train`, twelve of every thirteen training digits at most; `validation`, the others; or `test`, the test
+            digits. Each part has grass of other pictures.
         mix: `linear`: x = ρ y + (1 - ρ) t of grass y and digit t. `nonlinear`: the same where a channel of the grass
             is brighter than the threshold, and black elsewhere.
         rho: The share ρ of the grass.
@@ -49,12 +53,10 @@ def grassy_mnist(
         raise ValueError(
             f"rho and threshold lie from 0 to 1, and per_digit is at least 1; got {rho}, {threshold}, {per_digit}."
         )
-    y = grass_patches(grass, patches, SIDE, root=root, seed=grass_seed)
-    images, labels = read_digits(root, digits=digits)
-    generator = Generator().manual_seed(derive(grass_seed, "digits"))
-    count = min(per_digit, int(labels.bincount(minlength=10).min()))
-    order = torch.randperm(len(labels), generator=generator)
-    chosen = torch.cat([order[labels[order] == digit][:count] for digit in range(10)])
+    y = grass_patches(grass, patches, SIDE, root=root, part=part, seed=grass_seed)
+    images, labels = read_digits(root, part="test" if part == "test" else "train", digits=digits)
+    generator = Generator().manual_seed(derive(grass_seed, "digits" if part == "train" else f"{part} digits"))
+    chosen = _chosen(labels, part, per_digit, grass_seed)
     under = torch.randint(len(y), (len(chosen),), generator=generator)
     x = torch.cat(  # some at a time: in floats they take four times the room
         [
@@ -64,7 +66,8 @@ def grassy_mnist(
     )
     kind = "grassy-mnist" if which(digits, root) == "mnist" else "grassy-digits"
     painted = grass_folder(grass, root) is None
-    name = "-".join([kind, *(["nonlinear"] if mix == "nonlinear" else []), *(["painted"] if painted else [])])
+    said = {"nonlinear": mix == "nonlinear", "painted": painted, part: part != "train"}
+    name = "-".join([kind, *(word for word, so in said.items() if so)])
     return Dataset(
         x,
         name=name,
@@ -73,6 +76,17 @@ def grassy_mnist(
         label="digit",
         background=Dataset(y, name="painted-grass" if painted else "grass"),
     )
+
+
+def _chosen(labels: Int[Tensor, " n"], part: Part, per_digit: int, seed: int) -> Int[Tensor, " m"]:
+    """As many of each digit, in an order that the seed decides; those that validate are the last in it."""
+    order = torch.randperm(len(labels), generator=Generator().manual_seed(derive(seed, "digits")))
+    each = [order[labels[order] == digit] for digit in range(10)]
+    fewest = min(map(len, each))
+    kept = 0 if part == "test" else fewest // HELD_OUT
+    if part == "validation":
+        return torch.cat([rows[-min(per_digit, kept) :] for rows in each])
+    return torch.cat([rows[: min(per_digit, fewest - kept)] for rows in each])
 
 
 def mixed(

@@ -20,28 +20,35 @@ SOURCE = Source(
 )
 ROLES = ("MouseID", "Genotype", "Treatment", "Behavior", "class")
 Missing = Literal["mean", "zero"]
+Treatment = Literal["saline", "memantine"]
 
 
 def mouse_protein(
-    root: Path | None = None, *, missing: Missing = "mean", standardise: bool = True
+    root: Path | None = None,
+    *,
+    treatment: Treatment = "saline",
+    missing: Missing = "mean",
+    standardise: bool = True,
 ) -> Dataset:
     """Proteins of shocked mice, trisomic or not, with unshocked control mice as the background.
 
-    Rows are measurements, 15 of each mouse, with saline and no drug. The label is the genotype. Proteins of target and
-    background are brought to mean 0 and variance 1 together.
+    Rows are measurements, 15 of each mouse. The label is the genotype. Proteins of target and background are brought to
+    mean 0 and variance 1 together.
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
+        treatment: The injection that all of the mice had: `saline`, no drug, as in contrastive PCA's paper, or the drug
+            `memantine`: other mice, on which settings can be tried.
         missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
         standardise: Brings every protein to mean 0 and variance 1 over target and background.
     """
     table = read_table(SOURCE.locate(root))
     for name in ROLES:
         table.column(name)
-    saline = np.array(table.column("Treatment")) == "Saline"
+    injected = np.array(table.column("Treatment")) == treatment.capitalize()
     behaviour, genotype = (np.array(table.column(name)) for name in ("Behavior", "Genotype"))
-    target = saline & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
-    background = saline & (behaviour == "C/S") & (genotype == "Control")
+    target = injected & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
+    background = injected & (behaviour == "C/S") & (genotype == "Control")
     values = _values(table, missing)
     if standardise:
         both = values[target | background]
@@ -51,7 +58,7 @@ def mouse_protein(
     trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
     return Dataset(
         rows[torch.from_numpy(target)],
-        name="mouse-protein",
+        name="-".join(["mouse-protein", *([treatment] if treatment != "saline" else [])]),
         white=1,
         space=FactorSpace({"genotype": 2}),
         combinations=trisomic,

@@ -28,6 +28,8 @@ class PrincipledContrast(ContrastAutoencoder):
         beta: The weight of the KL divergences.
         warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
             they cost something.
+        tightening: A multiplier of both weights λ by step, such as linear:0:1:5000. With a large λ_C from the start,
+            salient codes can vanish for the target too, before they carry anything.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -44,17 +46,26 @@ class PrincipledContrast(ContrastAutoencoder):
         lambda_z: float = 1.0,  # Sec. 4.2
         beta: float = 2.0,  # App. A.3
         warm_up: Schedule | None = None,
+        tightening: Schedule | None = None,
         likelihood: Likelihood = Pixels(),
     ) -> None:
-        sizes = {"common": common, "salient": salient}
-        super().__init__(encoder, decoder, **sizes, beta=beta, warm_up=warm_up, likelihood=likelihood)
+        super().__init__(
+            encoder,
+            decoder,
+            common=common,
+            salient=salient,
+            beta=beta,
+            warm_up=warm_up,
+            likelihood=likelihood,
+        )
         require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z)
-        self.lambda_c, self.lambda_z = lambda_c, lambda_z
+        self.lambda_c, self.lambda_z, self.tightening = lambda_c, lambda_z, tightening
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
         zero = squared_w2_to_zero(self.part(evidence.q_y, "salient"))  # the surrogate of Lemma 2
         z_t, z_b = (self.strands.take(codes, "common") for codes in (evidence.c_x, evidence.c_y))
         w2 = squared_w2(z_t, z_b)
-        total = evidence.bound(self.kl_weight) + self.lambda_c * zero + self.lambda_z * w2
+        tight = 1.0 if self.tightening is None else self.tightening(self.step)
+        total = evidence.bound(self.kl_weight) + tight * (self.lambda_c * zero + self.lambda_z * w2)
         return Terms(total, evidence.parts | {"zero_salient": zero, "w2": w2})

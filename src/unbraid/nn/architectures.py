@@ -22,7 +22,10 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-burgess": _conv("burgess"),
     "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
     "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
+    "conv-contrast": _conv("contrast"),
     "mlp": (MLPEncoder, MLPDecoder),
+    "mlp-small": (partial(MLPEncoder, hidden=(128,)), partial(MLPDecoder, hidden=(128,))),
+    "linear": (partial(MLPEncoder, hidden=()), partial(MLPDecoder, hidden=())),
 }
 
 
@@ -31,7 +34,7 @@ def networks(name: str, shape: tuple[int, ...], codes: int) -> tuple[Encoder, De
     encoder, decoder = choose("architecture", name, ARCHITECTURES)
     if codes < 1:
         raise ValueError(f"A code needs at least 1 dimension; got codes={codes}.")
-    if len(shape) != 3 and name != "mlp":
+    if len(shape) != 3 and name.startswith("conv"):
         raise ValueError(
             f"The architecture {name!r} is for images (channels, height, width), and the observations have the "
             f"shape {shape}: use 'mlp'."

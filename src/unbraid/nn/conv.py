@@ -10,11 +10,12 @@ from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.channelwise import Channelwise
+from unbraid.nn.batch_norm import BatchNorm2d
 from unbraid.nn.halving import Doubling, Halving
 from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
 
-Variant = Literal["field", "disentanglement-lib", "factor-vae", "burgess"]
+Variant = Literal["field", "disentanglement-lib", "factor-vae", "burgess", "contrast"]
 SIDES = (28, 32, 48, 64, 96)
 
 
@@ -25,6 +26,8 @@ class Layers(NamedTuple):
     channels: tuple[int, int, int, int] = (32, 32, 64, 64)  # the decoder has them in reverse
     hidden: tuple[int, ...] = (256,)  # between the convolutions and the codes
     linear: bool = False  # no activation before the encoder's heads
+    stem: int = 0  # channels of one more convolution, at full size; 0 for none
+    normalised: bool = False  # batch normalisation and leaky ReLU after each convolution, instead of ReLU
 
 
 LAYERS: dict[Variant, Layers] = {
@@ -32,6 +35,8 @@ LAYERS: dict[Variant, Layers] = {
     "disentanglement-lib": Layers(kernels=(4, 4, 2, 2)),  # the same, as its code has it
     "factor-vae": Layers(hidden=(128,), linear=True),  # Kim & Mnih, 2018
     "burgess": Layers(channels=(32, 32, 32, 32), hidden=(256, 256)),  # Burgess et al., 2018
+    # Principled contrast, App. A.3: five convolutions and one fully connected layer; it names no sizes.
+    "contrast": Layers(channels=(32, 32, 64, 128), hidden=(), stem=32, normalised=True),
 }
 
 
@@ -46,7 +51,8 @@ class ConvEncoder(Encoder):
         codes: The number of dimensions of the code.
         variant: `field` has kernels of 4 everywhere and a fully connected layer of 256;
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
-            128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256.
+            128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256;
+            `contrast` has a fifth convolution, at full size, and batch normalisation.
         standardised: Whether each image's channels are first brought to mean 0 and spread 1.
         channelwise: Whether the layers read each channel by itself, as a grey image, and the largest of its
             features over the channels is taken: what is drawn, in whichever channel it shows.
@@ -67,8 +73,11 @@ class ConvEncoder(Encoder):
         border, maps = _fit(shape)
         modules: list[nn.Module] = [Standardise()] if standardised else []
         before = 1 if channelwise else shape[0]
+        if layers.stem:
+            modules += [nn.Conv2d(before, layers.stem, 3, padding=1 + border), *_after(layers, layers.stem)]
+            before, border = layers.stem, 0
         for channels, kernel in zip(layers.channels, layers.kernels, strict=True):
-            modules += [Halving(before, channels, kernel, border), nn.ReLU()]
+            modules += [Halving(before, channels, kernel, border), *_after(layers, channels)]
             before, border = channels, 0
         modules.append(nn.Flatten())
         before *= maps**2
@@ -110,14 +119,20 @@ class ConvDecoder(Decoder):
             before = width
         modules.append(nn.Unflatten(1, (first, maps, maps)))
         before = first
-        for channels in (*rest, shape[0]):
-            modules += [Doubling(before, channels), nn.ReLU()]
+        for channels in (*rest, layers.stem or shape[0]):
+            modules += [Doubling(before, channels), *_after(layers, channels)]
             before = channels
-        self.layers = nn.Sequential(*modules[:-1])
+        modules = [*modules, nn.Conv2d(before, shape[0], 3, padding=1)] if layers.stem else modules[:-1]
+        self.layers = nn.Sequential(*modules)
 
     def forward(self, z: Codes) -> Images:
         x = self.layers(z)
         return F.pad(x, (-self.border,) * 4) if self.border else x
+
+
+def _after(layers: Layers, channels: int) -> tuple[nn.Module, ...]:
+    """What follows a convolution."""
+    return (BatchNorm2d(channels), nn.LeakyReLU(0.2)) if layers.normalised else (nn.ReLU(),)
 
 
 def layers_of(variant: Variant) -> Layers:

@@ -1,0 +1,110 @@
+"""What the exact transport of principled contrast costs, beside the step that it is part of.
+
+    python benchmarks/transport.py [--device cuda] [--batch 128] [--seconds 3] [--population 8] [--json]
+
+On a CPU the assignment is SciPy's: its share of an eager step is printed. On a CUDA device it is a kernel of our own,
+which keeps one of the many processors of the device busy: an eager step, a recorded one and many models at once are
+each timed with the transport and without it (the contrast VAE, whose step is the same otherwise). A plan is never
+carried over to a later step.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Generator
+
+from unbraid.capture import WARM_UP, Captured
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import Contrasts
+from unbraid.data.grassy_mnist import grassy_mnist
+from unbraid.game import Game
+from unbraid.methods.assemble import assemble
+from unbraid.model import method_class
+from unbraid.objectives import squared_w2
+
+
+def stepper(
+    name: str, dataset: Dataset, batch: int, device: torch.device, *, recorded: bool, seed: int = 0
+) -> Callable[[], object]:
+    """One step of a method."""
+    method = assemble(method_class(name), dataset.shape, seed=seed, **dataset.sizes).to(device)
+    game, draw, data = Game(method), Contrasts(), Generator(device).manual_seed(seed)
+
+    def step() -> object:
+        return game.step(lambda: draw(dataset, batch, data, method.step), 0)
+
+    return Captured(step, device, [data]) if recorded else step
+
+
+def milliseconds(step: Callable[[], object], seconds: float, device: torch.device) -> float:
+    """The mean time of a step."""
+    wait = torch.cuda.synchronize if device.type == "cuda" else lambda: None
+    for _ in range(WARM_UP + 2):
+        step()
+    wait()
+    began, done = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        for _ in range(5):
+            step()
+        done += 5
+        wait()
+    return 1e3 * (time.perf_counter() - began) / done
+
+
+def together(steps: list[Callable[[], object]]) -> Callable[[], object]:
+    """One step of each of several recorded models, each on a stream of its own."""
+    streams = [torch.cuda.Stream() for _ in steps]
+
+    def turn() -> None:
+        for step, stream in zip(steps, streams, strict=True):
+            with torch.cuda.stream(stream):
+                step()
+
+    return turn
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument(
+        "--batch", type=int, default=128, help="codes of the target, and as many of the background"
+    )
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long each form is timed")
+    parser.add_argument("--population", type=int, default=8, help="models at once, on a CUDA device")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    device, batch, seconds = torch.device(arguments.device), arguments.batch, arguments.seconds
+    dataset = grassy_mnist(digits="bundled", grass="painted").to(device)
+    codes = torch.randn(batch, 16, device=device, requires_grad=True), torch.randn(batch, 16, device=device)
+    cost = milliseconds(lambda: squared_w2(*codes).backward(), seconds, device)
+    found = {"transport": cost}
+    for recorded in (False, True) if device.type == "cuda" else (False,):
+        form = "recorded" if recorded else "eager"
+        for name in ("principled-contrast", "contrast-vae"):
+            step = stepper(name, dataset, batch, device, recorded=recorded)
+            found[f"{form}, {name}"] = milliseconds(step, seconds, device)
+    if device.type == "cuda" and arguments.population > 1:
+        for name in ("principled-contrast", "contrast-vae"):
+            steps = [
+                stepper(name, dataset, batch, device, recorded=True, seed=seed)
+                for seed in range(arguments.population)
+            ]
+            for step in steps:
+                for _ in range(WARM_UP + 2):
+                    step()
+            turn = milliseconds(together(steps), seconds, device)
+            found[f"{arguments.population} at once, {name}"] = turn / arguments.population
+    share = cost / found["eager, principled-contrast"]
+    if arguments.json:
+        print(json.dumps(found | {"share of an eager step": share}))
+        return
+    for name, time_ in found.items():
+        print(f"{name}: {time_:.3f} ms")
+    print(f"The transport is {share:.1%} of an eager step at batch {batch}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The distance of common codes over training, and what its weight does: Fig. 6, on linear Grassy-MNIST.
+
+Every run logs the distance, also those that do not minimise it; the weight λ_z is swept.
+`python benchmarks/contrast_figures.py STUDY` draws both charts.
+"""
+
+from unbraid.plan import Plan, replace
+from unbraid.recipes.principled_contrast import grassy
+
+WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # of them 0 is Eq. 7; the paper's axis cannot be read
+
+
+def runs(scale: str) -> list[Plan]:
+    """The baselines and the sweep, three seeds; or a quick look at three weights."""
+    plan, weights = grassy(scale=scale), WEIGHTS if scale == "paper" else (0.0, 1.0, 10.0)
+    baselines = [replace(plan, method=method, log_w2=True) for method in ("cvae", "srb-vae")]
+    sweep = [replace(plan, method="principled-contrast", lambda_z=weight) for weight in weights]
+    seeds = 3 if scale == "paper" else 1
+    return [replace(chosen, seed=seed) for chosen in (*baselines, *sweep) for seed in range(seeds)]
