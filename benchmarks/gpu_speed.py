@@ -24,6 +24,7 @@ from unbraid.capture import WARM_UP, Captured
 from unbraid.data.coloured_digits import colored_mnist
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
+from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
 from unbraid.game import Game
@@ -38,9 +39,19 @@ FORMS: dict[str, dict[str, Any]] = {
     "compiled bf16": {"recorded": True, "compiled": True, "precision": "bf16"},
 }
 PREDICTING = ("cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast")
+CONTRASTING = (
+    "contrastive-pca",
+    "principled-contrast",
+    "contrast-vae",
+    "cvae",
+    "mm-cvae",
+    "rb-vae",
+    "srb-vae",
+)
 DATASETS: dict[str, Callable[[], Dataset]] = {  # by method, where sprites do not serve
     **dict.fromkeys(PREDICTING, colored_mnist),
     **dict.fromkeys(("simclr", "subinfomax", "supcon", "supervised-subembeddings"), mnist_stl10),
+    **dict.fromkeys(CONTRASTING, grassy_mnist),
 }
 RESNET = {"architecture": "resnet-18"}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
