@@ -125,6 +125,20 @@ def test_train_prints_json_alone_when_asked(unbraid: CommandLine, tmp_path: Path
     assert answer.json["step"] == 2 and answer.json["method"] == "vae" and answer.err == ""
 
 
+def test_two_tables_are_target_and_background(unbraid: CommandLine, tmp_path: Path) -> None:
+    target, background = tmp_path / "shocked.csv", tmp_path / "plain.csv"
+    target.write_text("\ufeffa;b;kind\n1;2;x\n2;3;y\n4;;x\n")
+    background.write_text("a;b\n1;2\n2;9\n")
+    words = ["train", "principled-contrast", "--data", target, "--background", background, "--label", "kind"]
+    words += ["--impute", "mean", "--architecture", "mlp-small", "--likelihood", "normal:1", "--batch", 2]
+    answer = unbraid(*words, "--steps", 2, "--device", "cpu", "--out", tmp_path / "run")
+    assert answer.code == 0, answer
+    scores = unbraid(
+        "evaluate", tmp_path / "run", "--metrics", "salient:background_norm", "--samples", 0, "--json"
+    )
+    assert scores.json[0]["n"] == 2
+
+
 def test_options_reach_the_run(unbraid: CommandLine, tmp_path: Path) -> None:
     words = ("--capacity", "linear:0:5:10", "--optimiser", "adam:0.01", "--no-antialias", "--clip", 1.5)
     assert unbraid("train", "annealed-vae", *SPRITES, *words, "--out", tmp_path / "run").code == 0
@@ -269,6 +283,32 @@ class TestBadInput:
     ) -> None:
         words = ("--data", pictures, "--size", 32, "--steps", 1, "--out", tmp_path / "run")
         assert "no known factors" in unbraid("train", "ada-gvae", *words).sentence
+        assert not (tmp_path / "run").exists()
+
+    def test_a_background_that_does_not_fit(
+        self, unbraid: CommandLine, pictures: Path, tmp_path: Path
+    ) -> None:
+        """Other shapes, fewer images than a batch, an empty folder, no background, tables with holes or text."""
+        empty, holes, text = tmp_path / "empty", tmp_path / "holes.csv", tmp_path / "text.csv"
+        empty.mkdir()
+        holes.write_text("a,b\n1,\n2,3\n")
+        text.write_text("a,b\n1,x\n2,y\n")
+        rows = tmp_path / "rows.csv"
+        rows.write_text("\ufeffa,b\n1,2\n2,3\n")  # a byte-order mark is no fault
+
+        def said(data: object, background: object, *more: object) -> str:
+            words = ["train", "principled-contrast", "--data", data, *more, "--steps", 2, "--device", "cpu"]
+            words += [] if background is None else ["--background", background]
+            return unbraid(*words, "--out", tmp_path / "run").sentence
+
+        assert "need observations of one shape" in said(pictures, rows)
+        assert "give a smaller batch" in said(pictures, pictures, "--batch", 64)
+        assert "holds no images" in said(pictures, empty)
+        assert "comes without a background: name one with --background" in said(pictures, None)
+        table = ("--architecture", "mlp-small", "--likelihood", "normal:1", "--batch", 2)
+        assert "--impute mean" in said(rows, holes, *table)
+        assert "--drop b" in said(text, rows, *table)
+        assert "give a smaller batch" in said(rows, rows, *table[:-1], 3)
         assert not (tmp_path / "run").exists()
 
     def test_a_folder_that_holds_another_run(self, unbraid: CommandLine, trained: Path) -> None:

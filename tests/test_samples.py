@@ -120,6 +120,16 @@ def test_drawn_codes_scatter_about_the_means_as_their_posteriors_say() -> None:
     assert here.background_drawn_codes.shape == (30, 2)
 
 
+def test_target_and_background_are_drawn_with_noise_of_their_own() -> None:
+    """The same noise for both would bring their codes together, whatever the method did."""
+    here = contrast_sample()
+    mean, logvar = here.background.posterior
+    beside = (here.background_drawn_codes - mean[:, 2:]) / np.exp(0.5 * logvar[:, 2:])
+    mean, logvar = here.posterior
+    own = (here.drawn_codes - mean[:, 2:]) / np.exp(0.5 * logvar[:, 2:])
+    assert abs(np.corrcoef(own[:30].ravel(), beside.ravel())[0, 1]) < 0.4  # 60 numbers: three spreads
+
+
 def test_class_names_and_a_missing_background_are_said() -> None:
     assert contrast_sample().class_names == ("p", "q", "r")
     with pytest.raises(Missing, match="noise has no background to compare with"):

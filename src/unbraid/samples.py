@@ -102,9 +102,10 @@ class Sample:
             raise Missing(f"{self.dataset.name} has no background to compare with: choose other metrics.")
         if "background" not in self._shared:
             size = 0 if self.size >= len(self.dataset.background) else self.size
-            self._shared["background"] = Sample(
-                self.method, self.dataset.background, size=size, seed=self.seed
-            )
+            seed = derive(
+                self.seed, "background"
+            )  # with the target's, codes would be drawn with the same noise
+            self._shared["background"] = Sample(self.method, self.dataset.background, size=size, seed=seed)
         return self._shared["background"]
 
     @cached_property

@@ -113,6 +113,8 @@ def open_loop(
         for part in (dataset, held_out):  # what a part cannot give is said before the run begins
             draw.check(part)
             draw(part, 2, Generator(place).manual_seed(0), torch.tensor(plan.steps, device=place))
+    if (fits := getattr(draw, "fits", None)) is not None:  # whether there is enough for a batch
+        fits(dataset, plan.batch)
     if start_from is not None:
         _start_from(method, Run(start_from))
     run = _open_run(settings, out, resume)

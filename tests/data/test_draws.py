@@ -323,9 +323,9 @@ def test_a_batch_larger_than_a_part_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"batch of 16 .* the background others has 12: give a smaller batch"
     ):
-        Contrasts()(contrasted(), 16, generator(), torch.tensor(0))
+        Contrasts().fits(contrasted(), 16)
     with pytest.raises(ValueError, match=r"batch of 24 .* the target numbers has 20: give a smaller batch"):
-        Contrasts()(contrasted(20, 40), 24, generator(), torch.tensor(0))
+        Contrasts().fits(contrasted(20, 40), 24)
 
 
 def test_samples_of_data_with_a_background_are_of_both_and_do_not_say_which() -> None:

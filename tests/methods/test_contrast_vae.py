@@ -11,7 +11,8 @@ BATCH = ContrastBatch(images(seed=1), images(seed=2))
 
 
 def test_the_loss_is_the_sum_of_its_terms() -> None:
-    total, parts = loss(make(ContrastVAE, beta=1.0), BATCH)
+    terms = loss(make(ContrastVAE, beta=1.0), BATCH)
+    total, parts = terms.total, terms.parts
     assert_close(total, sum(parts.values()))
     assert set(parts) == {"nll", "nll_background", "kl", "kl_background"}
 

@@ -230,8 +230,8 @@ class Contrasts:
                 "background: name one with --background (a dataset, a folder of images, an .npz or a table)."
             )
 
-    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> ContrastBatch:
-        self.check(dataset)
+    def fits(self, dataset: Dataset, size: int) -> None:
+        """Raises unless target and background have as many observations as a batch of theirs."""
         assert dataset.background is not None
         for part, role in ((dataset, "target"), (dataset.background, "background")):
             if len(part) < size:
@@ -239,6 +239,10 @@ class Contrasts:
                     f"A batch of {size} needs as many different observations, and the {role} {part.name} has "
                     f"{len(part)}: give a smaller batch (--batch)."
                 )
+
+    def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> ContrastBatch:
+        self.check(dataset)
+        assert dataset.background is not None
         rows = dataset.draw(size, generator)
         background = dataset.background.observe(dataset.background.draw(size, generator))
         factors = dataset.factors(rows)

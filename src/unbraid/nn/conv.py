@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
-from unbraid.nn.channelwise import Channelwise
 from unbraid.nn.batch_norm import BatchNorm2d
+from unbraid.nn.channelwise import Channelwise
 from unbraid.nn.halving import Doubling, Halving
 from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
