@@ -8,7 +8,7 @@ import torch
 from torch import Generator
 from torch.testing import assert_close
 
-from tests.tiny import METHODS
+from tests.tiny import METHODS, batch_for, make
 from unbraid.capture import WARM_UP, Captured
 from unbraid.data.draws import DRAWS
 from unbraid.data.sprites import sprites
@@ -27,14 +27,17 @@ def history(
 ) -> list[dict[str, Any]]:
     """The terms of every step, played eagerly or from a recording, from the same seeds."""
     device = torch.device("cuda")
-    torch.manual_seed(0)
-    dataset = sprites(size=32).to(device)
-    method = assemble(cls, dataset.shape, n=len(dataset), codes=4).to(device)
-    game, draw, data = Game(method, compiled=compiled), DRAWS[cls.batch](), Generator(device).manual_seed(0)
+    method, pool = make(cls).to(device), batch_for(cls, 64)
+    pool = pool._make(field if field is None else field.to(device) for field in pool)
+    game, data = Game(method, compiled=compiled), Generator(device).manual_seed(0)
     torch.manual_seed(0)
 
+    def draw() -> Any:
+        rows = torch.randint(64, (16,), generator=data, device=device)
+        return pool._make(field if field is None else field[rows] for field in pool)
+
     def advance() -> dict[str, Any]:
-        return game.step(lambda: draw(dataset, 16, data, method.step), 0)
+        return game.step(draw, 0)
 
     play = Captured(advance, device, [data]) if recorded else advance
     return [{name: terms.detached().clone() for name, terms in play().items()} for _ in range(steps)]
