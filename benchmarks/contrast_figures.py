@@ -20,8 +20,8 @@ from unbraid.report.charts import curve_chart, curves_of, file_bytes
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts, parts, salient_map
 from unbraid.report.sheets import png_bytes
 from unbraid.report.sweeps import sweep_chart
+from unbraid.results import Row
 from unbraid.runs import Run
-from unbraid.study import Row
 
 SWEPT = {
     "lambda_z": True,

@@ -8,8 +8,9 @@ import pytest
 
 from unbraid.commands.evaluate import evaluate_run
 from unbraid.plan import Plan, replace
+from unbraid.recipes import Recipe, read_recipe, recipe_names
 from unbraid.runs import Run
-from unbraid.study import Recipe, aggregate, markdown, read_recipe, recipe_names, study
+from unbraid.study import study
 
 BASE = Plan(
     "beta-vae",
@@ -121,26 +122,6 @@ def test_a_study_scores_on_another_part_and_shows_further_numbers_that_were_publ
     assert {record["n"] for record in records} == {"80"}
 
 
-def test_one_run_is_scored_on_two_sets_in_two_rows(tmp_path: Path) -> None:
-    options = {"observations": 60, "architecture": "mlp", "steps": 2, "batch": 8}
-    first, second = (
-        Plan("cnn", "credit", options, ("group_accuracy",), {"samples": 0, "on": {"observations": n}})
-        for n in (80, 90)
-    )
-    published = {("cnn", "credit", "on=credit --observations 90", "group_accuracy"): 0.25}
-    result = study(Recipe("own", "", (first, second), published), tmp_path, device="cpu", quiet=True)
-    assert len(list((tmp_path / "runs").iterdir())) == 1
-    rows = [row for row in result.rows if row.metric == "group_accuracy"]
-    assert [row.n for row in rows] == [1, 1] and [row.published for row in rows] == [None, 0.25]
-    assert [row.settings["on"] for row in rows] == [f"credit --observations {n}" for n in (80, 90)]
-
-
-def test_one_seed_has_no_spread(tmp_path: Path) -> None:
-    result = study(recipe(PLANS[0]), tmp_path, device="cpu", quiet=True)
-    assert all(row.std is None and row.n == 1 for row in result.rows)
-    assert "±" not in markdown(result.rows).splitlines()[2]
-
-
 @pytest.mark.parametrize("name", sorted(recipe_names()))
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_every_recipe_lists_runs_whose_options_exist(name: str, scale: str) -> None:
@@ -181,7 +162,3 @@ def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:
         read_recipe("vae-family/swep")
     with pytest.raises(ValueError, match="no scale 'huge': choose quick or paper"):
         read_recipe("vae-family/sweep", "huge")
-
-
-def test_nothing_done_gives_no_rows() -> None:
-    assert aggregate([]) == []

@@ -185,7 +185,8 @@ def study(
     as_json: AsJSON = False,
 ) -> None:
     """Do every run of a recipe and write one table."""
-    from unbraid.study import markdown, read_recipe
+    from unbraid.recipes import read_recipe
+    from unbraid.results import markdown
     from unbraid.study import study as run_study
 
     plans = read_recipe(recipe, scale)

@@ -10,6 +10,7 @@ from unbraid.data import backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.plan import Plan
+from unbraid.recipes import Recipe
 from unbraid.report.command import command_of
 from unbraid.report.page import write_report
 from unbraid.report.subembeddings import (
@@ -21,7 +22,7 @@ from unbraid.report.subembeddings import (
     view_pairs,
 )
 from unbraid.runs import Run
-from unbraid.study import Recipe, study
+from unbraid.study import study
 
 TABLE = {"z.digit": 0.97, "z.background": 0.63, "z0.digit": 0.9, "z0.background": 0.1}
 

@@ -4,7 +4,7 @@ import pytest
 
 from unbraid.report.charts import file_bytes
 from unbraid.report.sweeps import sweep_chart
-from unbraid.study import Row
+from unbraid.results import Row
 
 
 def row(method: str, weight: float, mean: float, metric: str = "salient:clustering") -> Row:

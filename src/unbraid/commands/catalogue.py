@@ -27,7 +27,7 @@ def _entries(kind: str) -> dict[str, str]:
         from unbraid.evaluate import available_metrics
 
         return {name: _first_line(function) for name, function in available_metrics().items()}
-    from unbraid.study import read_recipe, recipe_names
+    from unbraid.recipes import read_recipe, recipe_names
 
     return {name: read_recipe(name).summary for name in recipe_names()}
 

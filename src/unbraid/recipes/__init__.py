@@ -1,1 +1,68 @@
-"""Recipes: one module a published table or figure, named PAPER/ITEM on the command line."""
+"""Recipes: the runs of a published table or figure, or of a study of one's own."""
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from unbraid.naming import choose
+from unbraid.plan import Plan
+
+SCALES = ("quick", "paper")
+
+
+class Recipe(NamedTuple):
+    """A published table or figure, or a study of one's own."""
+
+    name: str
+    summary: str
+    runs: tuple[Plan, ...]
+    published: Mapping[
+        tuple[str, ...], float
+    ]  # by method and metric, and between them a dataset, a setting or both
+
+
+def recipe_names() -> dict[str, str]:
+    """The recipes of the package by name, each with its module."""
+    found = {}
+    for paper in pkgutil.iter_modules(__path__):
+        if paper.ispkg:
+            package = importlib.import_module(f"unbraid.recipes.{paper.name}")
+            for item in pkgutil.iter_modules(package.__path__):
+                found[f"{paper.name}/{item.name}".replace("_", "-")] = (
+                    f"unbraid.recipes.{paper.name}.{item.name}"
+                )
+    return found
+
+
+def read_recipe(name: str, scale: str = "quick") -> Recipe:
+    """A recipe of the package, or a Python file with a list or function `runs` of plans."""
+    if scale not in SCALES:
+        raise ValueError(f"There is no scale {scale!r}: choose {' or '.join(SCALES)}.")
+    if name.endswith(".py"):
+        path = Path(name)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"There is no file {path}: give a recipe's name or a Python file with `runs`."
+            )
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise ValueError(
+                f"{path} cannot be read as a recipe: {type(error).__name__}: {error}."
+            ) from error
+    else:
+        module = importlib.import_module(choose("recipe", name, recipe_names()))
+    runs = getattr(module, "runs", None)
+    if callable(runs):
+        runs = runs(scale) if inspect.signature(runs).parameters else runs()
+    if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
+        raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; it has {runs!r:.80}.")
+    summary = (inspect.getdoc(module) or "").partition("\n")[0]
+    return Recipe(name, summary, tuple(runs), getattr(module, "PUBLISHED", {}))

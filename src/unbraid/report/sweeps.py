@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unbraid.report.charts import COLOURS, DARK_COLOURS, chart
-from unbraid.study import Row
+from unbraid.results import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
