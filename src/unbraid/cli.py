@@ -182,6 +182,14 @@ def study(
     population: Annotated[
         int, typer.Option(help="Runs that are trained at once on a CUDA device.", metavar="N")
     ] = 1,
+    workers: Annotated[
+        int, typer.Option(help="Processes that do runs, each with its share of cores and GPUs.", metavar="N")
+    ] = 1,
+    ray: Annotated[
+        str | None, typer.Option(help="A Ray cluster that does them: HOST:PORT, or auto.", metavar="ADDRESS")
+    ] = None,
+    cpus_per_run: Annotated[float, typer.Option(help="Cores a run takes on the cluster.")] = 1.0,
+    gpus_per_run: Annotated[float, typer.Option(help="GPUs a run takes on the cluster.")] = 0.0,
     as_json: AsJSON = False,
 ) -> None:
     """Do every run of a recipe and write one table."""
@@ -192,7 +200,18 @@ def study(
     plans = read_recipe(recipe, scale)
     folder = out or Path("runs") / f"{recipe.removesuffix('.py').replace('/', '-')}-{scale}"
     try:
-        result = run_study(plans, folder, root=root, device=device, population=population, quiet=as_json)
+        result = run_study(
+            plans,
+            folder,
+            root=root,
+            device=device,
+            population=population,
+            workers=workers,
+            ray=ray,
+            cpus_per_run=cpus_per_run,
+            gpus_per_run=gpus_per_run,
+            quiet=as_json,
+        )
     except KeyboardInterrupt:
         print("unbraid: The study was stopped: the same command goes on with it.", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -205,6 +224,7 @@ def study(
         print(f"unbraid: {len(result.failures)} of {len(plans.runs)} runs failed:", file=sys.stderr)
         for failure in result.failures:
             print(f"  {failure['plan']}: {failure['error']}", file=sys.stderr)
+        print(f"Errors are in {result.folder / 'failures.json'}.", file=sys.stderr)
         raise typer.Exit(1)
 
 

@@ -1,5 +1,6 @@
 """Options: the constructors' own arguments, as the command line and recipes name them."""
 
+import functools
 import inspect
 import re
 import types
@@ -28,12 +29,17 @@ class Option(NamedTuple):
 
 def options_of(constructor: Callable[..., Any], *, leave_out: tuple[str, ...] = ()) -> dict[str, Option]:
     """The named arguments of a constructor with the help of its docstring."""
+    return {name: option for name, option in _options_of(constructor).items() if name not in leave_out}
+
+
+@functools.cache
+def _options_of(constructor: Callable[..., Any]) -> dict[str, Option]:
     target = constructor.__init__ if inspect.isclass(constructor) else constructor
     hints = typing.get_type_hints(target)
     help_texts = argument_help(inspect.getdoc(constructor) or "")
     options = {}
     for name, parameter in inspect.signature(constructor).parameters.items():
-        if name in leave_out or parameter.kind is parameter.VAR_KEYWORD:
+        if parameter.kind is parameter.VAR_KEYWORD:
             continue
         default = None if parameter.default is parameter.empty else parameter.default
         options[name] = Option(name, _without_none(hints.get(name, str)), default, help_texts.get(name, ""))

@@ -1,5 +1,6 @@
 """Plans: one run as names and numbers, as the command line and recipes write it."""
 
+import functools
 import hashlib
 import inspect
 import shlex
@@ -53,7 +54,7 @@ class Plan:
             resolved.setdefault(group, {})[name] = float(value) if whole else value
         return resolved
 
-    @property
+    @functools.cached_property
     def identity(self) -> str:
         """The same for two plans exactly when they ask for the same run."""
         options = self.resolved()

@@ -2,6 +2,7 @@
 
 STUDY/
   runs/METHOD-DATA-IDENTITY/   one run folder each
+  logs/METHOD-DATA-IDENTITY.txt   what runs in processes of their own printed
   failures.json                the runs that failed, with their errors
   results.csv                  one row a score
   table.md                     mean, spread and n over seeds
@@ -10,15 +11,20 @@ STUDY/
 import csv
 import io
 import sys
-import traceback
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.live import live
+from unbraid.locks import alone
 from unbraid.plan import Plan
 from unbraid.recipes import Recipe
-from unbraid.results import COLUMNS, Row, aggregate, markdown, scores_of, scoring_of, tidy
+from unbraid.results import COLUMNS, Row, aggregate, markdown, scoring_of, tidy
 from unbraid.runs import Run, write_atomically, write_json
+from unbraid.work import Done, Failure, Job, Place, do, done, jobs_of
+
+SECONDS_BETWEEN_TABLES = 20.0
 
 
 class StudyResult(NamedTuple):
@@ -36,101 +42,112 @@ def study(
     root: Path | str | None = None,
     device: str = "auto",
     population: int = 1,
+    workers: int = 1,
+    ray: str | None = None,
+    cpus_per_run: float = 1.0,
+    gpus_per_run: float = 0.0,
     quiet: bool = False,
 ) -> StudyResult:
     """Does every run that is not done yet and writes the tables.
 
-    A run that fails is recorded and does not stop the others; a study that is killed goes on where it was. With a
-    `population` above 1, so many runs are trained at once where the device is CUDA; else one after the other.
+    A run that fails is recorded and does not stop the others; a study that is killed goes on where it was.
+
+    Args:
+        recipe: The runs.
+        out: The study's folder.
+        root: The data root of official files.
+        device: auto, cpu, cuda or mps.
+        population: Runs that are trained at once on one CUDA device, in one process.
+        workers: Processes on this machine that do runs, each with its share of the cores and one of the GPUs.
+        ray: The address of a Ray cluster that does them instead.
+        cpus_per_run: Cores that a run takes on the cluster.
+        gpus_per_run: GPUs that a run takes there.
+        quiet: Shows no progress.
     """
     folder = Path(out)
-    for plan in recipe.runs:
-        plan.resolved()  # a misspelt option is said before the first run starts
-    failures: list[dict[str, Any]] = []
-    done: list[tuple[Plan, Run]] = []
-    errors = _train_at_once(recipe.runs, folder / "runs", population, root, device, quiet)
-    for place, plan in enumerate(recipe.runs, start=1):
-        target = folder / "runs" / plan.folder
-        if not quiet:
-            print(f"run {place} of {len(recipe.runs)}: {plan}", file=sys.stderr, flush=True)
-        try:
-            if plan.identity in errors:
-                raise errors[plan.identity]
-            done.append((plan, _run_and_score(plan, target, root=root, device=device, quiet=quiet)))
-        except Exception as error:
-            failure = {"run": str(target), "plan": str(plan), "error": f"{type(error).__name__}: {error}"}
-            failures.append(failure | {"traceback": traceback.format_exc()})
-            if not quiet:
-                print(f"  failed: {failure['error']}", file=sys.stderr, flush=True)
-        _write_tables(folder, recipe, done, failures)
-    return StudyResult(folder, aggregate(done, recipe.published), failures)
+    _check(recipe.runs)
+    if population < 1 or workers < 1:
+        raise ValueError(
+            f"A population has at least 1 model and a study at least 1 worker; got population={population} and "
+            f"workers={workers}."
+        )
+    place = Place(folder / "runs", None if root is None else Path(root), device, population)
+    with alone(folder):
+        jobs = jobs_of([plan for plan in recipe.runs if done(plan, place.folder) is None], population)
+        if ray is not None:
+            from unbraid.cluster import on_ray
 
+            ends = on_ray(jobs, place, address=ray, cpus=cpus_per_run, gpus=gpus_per_run)
+        elif workers > 1:
+            from unbraid.workers import on_workers
 
-def _train_at_once(
-    plans: Sequence[Plan],
-    folder: Path,
-    population: int,
-    root: Path | str | None,
-    device: str,
-    quiet: bool,
-) -> dict[str, Exception]:
-    """Trains a study's runs many at a time; what went wrong, by the plan's identity."""
-    if population < 1:
-        raise ValueError(f"A population has at least 1 model; got {population}.")
-    if population == 1:
-        return {}
-    from unbraid.population import train_population
-
-    different = {plan.identity: plan for plan in plans}
-    outcomes = train_population(
-        list(different.values()),
-        folder,
-        at_once=population,
-        root=root,
-        device=device,
-        resume=True,
-        quiet=quiet,
-    )
-    return {
-        identity: outcome
-        for identity, outcome in zip(different, outcomes, strict=True)
-        if isinstance(outcome, Exception)
-    }
-
-
-def _run_and_score(plan: Plan, target: Path, *, root: Path | str | None, device: str, quiet: bool) -> Run:
-    from unbraid.evaluate import evaluate
-    from unbraid.model import load
-    from unbraid.reopen import dataset_beside, dataset_of
-
-    finished = (target / "run.json").exists() and Run(target).finished
-    run = Run(target) if finished else plan.run(target, root=root, device=device, resume=True, quiet=quiet)
-    present = {score["metric"] for score in scores_of(plan, run)}
-    missing = [metric for metric in plan.metrics if metric not in present]
-    if missing:
-        method = load(target, device=device).method
-        how, said = dict(plan.scoring), {"scoring": scoring_of(plan)}
-        if "on" in how:
-            dataset, said["on"] = dataset_beside(run, root, **how.pop("on"))
+            ends = on_workers(jobs, place, workers=workers, logs=folder / "logs")
         else:
-            dataset = dataset_of(run, root)
-        if "test_part" in how:
-            how["test_dataset"], said["on"] = dataset_beside(run, root, part=how.pop("test_part"))
-        scores = evaluate(method, dataset, missing, quiet=True, **how)
-        run.add_scores([score | said for score in scores])
-    return run
+            ends = _here(jobs, place, quiet)
+        failures = _follow(ends, jobs, recipe, folder, quiet=quiet or (ray is None and workers == 1))
+        finished = _write_tables(folder, recipe, failures)
+    return StudyResult(
+        folder, aggregate(finished, recipe.published), [failure._asdict() for failure in failures]
+    )
 
 
-def _write_tables(
-    folder: Path, recipe: Recipe, done: Sequence[tuple[Plan, Run]], failures: Sequence[dict[str, Any]]
-) -> None:
+def _check(plans: Sequence[Plan]) -> None:
+    """A misspelt option, and a run that is asked for twice, are said before the first run starts."""
+    seen: set[tuple[Any, ...]] = set()
+    for plan in plans:
+        key = (plan.folder, plan.metrics, scoring_of(plan))
+        if key in seen:
+            raise ValueError(
+                f"Two runs of the recipe are the same: {plan}. Leave one out, or give it another seed."
+            )
+        seen.add(key)
+
+
+def _follow(
+    ends: Iterator[Done | None], jobs: Sequence[Job], recipe: Recipe, folder: Path, *, quiet: bool
+) -> list[Failure]:
+    """Shows how far the jobs are and writes the tables now and then; those that failed."""
+    failures: list[Failure] = []
+    ahead = {name: plan for job in jobs for name, plan in job.runs.items()}
+    known = len({plan.folder for plan in recipe.runs}) - len(ahead)
+    written = time.monotonic()
+    with live(ahead, folder / "runs", known=known, quiet=quiet) as display:
+        for end in ends:
+            if end is not None:
+                failures += end.failures
+                failed = {Path(failure.run).name: failure for failure in end.failures}
+                for name in end.job.runs:
+                    display.end(name, failed.get(name))
+            display.show()
+            if time.monotonic() - written > SECONDS_BETWEEN_TABLES:
+                _write_tables(folder, recipe, failures)
+                written = time.monotonic()
+    return failures
+
+
+def _here(jobs: Sequence[Job], place: Place, quiet: bool) -> Iterator[Done]:
+    """Does the jobs in this process, one after the other."""
+    for number, job in enumerate(jobs, start=1):
+        if not quiet:
+            what = next(iter(job.runs.values())) if len(job.runs) == 1 else f"{len(job.runs)} runs at once"
+            print(f"{number} of {len(jobs)}: {what}", file=sys.stderr, flush=True)
+        failures = do(job, place, quiet=quiet)
+        if not quiet:
+            for failure in failures:
+                print(f"  failed: {failure.error}", file=sys.stderr, flush=True)
+        yield Done(job, failures)
+
+
+def _write_tables(folder: Path, recipe: Recipe, failures: Sequence[Failure]) -> list[tuple[Plan, Run]]:
+    """Writes what is done by now, in the recipe's order, and returns it."""
+    finished = [(plan, run) for plan in recipe.runs if (run := done(plan, folder / "runs")) is not None]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
-    writer.writerows(tidy(done))
+    writer.writerows(tidy(finished))
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "results.csv", text.getvalue().encode())
-    write_atomically(
-        folder / "table.md", markdown(aggregate(done, recipe.published), recipe.published).encode()
-    )
-    write_json(folder / "failures.json", list(failures))
+    table = markdown(aggregate(finished, recipe.published), recipe.published)
+    write_atomically(folder / "table.md", table.encode())
+    write_json(folder / "failures.json", [failure._asdict() for failure in failures])
+    return finished

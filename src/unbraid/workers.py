@@ -1,0 +1,157 @@
+"""Processes on this machine that do a study's jobs, each with its share of the cores and a GPU.
+
+They are started once and take one job after the other. One that dies is started anew, and its job is tried again: a
+run goes on from its checkpoint. When the process that started them is gone they end too, so that nobody is left who
+writes into the folders of a study that somebody has begun again.
+"""
+
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
+
+from unbraid.locks import at_work
+from unbraid.work import THREADS, Done, Failure, Job, Place, do
+
+TRIES = 3  # of a job whose process dies
+
+
+class Worker(NamedTuple):
+    """A process and the line to it."""
+
+    process: BaseProcess
+    line: Connection
+    number: int
+
+
+def on_workers(
+    jobs: Sequence[Job], place: Place, *, workers: int, logs: Path, patience: float = 1.0
+) -> Iterator[Done | None]:
+    """Does the jobs, `workers` at a time; yields each when it ends, None when nothing has for `patience` seconds."""
+    context = multiprocessing.get_context("spawn")
+    waiting, tries = deque(range(len(jobs))), [0] * len(jobs)
+    busy: dict[Worker, int] = {}
+    numbers, idle = deque(range(min(workers, len(jobs)))), list[Worker]()
+    try:
+        while waiting or busy:
+            while waiting and (idle or numbers):
+                worker = idle.pop() if idle else _start(context, numbers.popleft(), workers, place, logs)
+                busy[worker] = number = waiting.popleft()
+                tries[number] += 1
+                with suppress(OSError):  # one that has died is seen below
+                    worker.line.send(jobs[number])
+            ready = wait([worker.line for worker in busy], timeout=patience)
+            if not ready:
+                yield None
+            for worker in [worker for worker in busy if worker.line in ready]:
+                number = busy.pop(worker)
+                try:
+                    failures = worker.line.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    numbers.append(worker.number)
+                    if tries[number] < TRIES:
+                        waiting.append(number)
+                        continue
+                    failures = [_died(jobs[number], place, worker.process.exitcode)]
+                else:
+                    idle.append(worker)
+                yield Done(jobs[number], failures)
+    finally:
+        for worker in [*idle, *busy]:
+            worker.line.close()  # which ends them
+        for worker in [*idle, *busy]:
+            worker.process.join(timeout=10)
+            if worker.process.is_alive():
+                worker.process.kill()
+
+
+def _start(context: SpawnContext, number: int, workers: int, place: Place, logs: Path) -> Worker:
+    ours, theirs = context.Pipe()
+    process = context.Process(
+        target=_serve, args=(theirs, place, logs), daemon=False, name=f"unbraid-{number}"
+    )
+    with _surroundings(number, workers, place.device):
+        process.start()
+    theirs.close()
+    return Worker(process, ours, number)
+
+
+@contextmanager
+def _surroundings(number: int, workers: int, device: str) -> Iterator[None]:
+    """The environment of one process: its share of the cores, and one of the GPUs."""
+    wanted = dict.fromkeys(THREADS, str(max(1, (os.cpu_count() or 1) // workers)))
+    if device != "cpu" and (gpus := _gpus()):
+        wanted["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
+
+
+def _gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    import torch
+
+    if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [name for name in named.split(",") if name]
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def _serve(line: Connection, place: Place, logs: Path) -> None:
+    """What a worker does: one job after the other until the line is closed."""
+    jobs: deque[Job] = deque()
+    here = at_work(logs.parent)
+    arrived = threading.Event()
+
+    def listen() -> None:  # in a thread of its own, to notice at once that nobody is there any more
+        while True:
+            try:
+                jobs.append(line.recv())
+            except (EOFError, OSError):
+                os._exit(1)  # between two writes: files are replaced whole
+            arrived.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        arrived.wait()
+        arrived.clear()
+        job = jobs.popleft()
+        logs.mkdir(parents=True, exist_ok=True)
+        with (
+            open(logs / f"{next(iter(job.runs))}.txt", "a", buffering=1) as log,
+            redirect_stdout(log),
+            redirect_stderr(log),
+        ):
+            print(time.strftime("%Y-%m-%d %H:%M:%S"), *job.runs.values(), sep="\n")
+            try:
+                failures = do(job, place)
+            except KeyboardInterrupt as asked:
+                print(asked)
+                break
+            for failure in failures:
+                print(failure.traceback)
+        with suppress(OSError):
+            line.send(failures)
+    here.close()
+
+
+def _died(job: Job, place: Place, code: int | None) -> Failure:
+    name, plan = next(iter(job.runs.items()))
+    said = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+    error = f"ChildProcessError: Its process ended {said}, {TRIES} times: is there enough memory?"
+    return Failure(str(place.folder / name), str(plan), error, "")
