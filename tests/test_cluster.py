@@ -42,16 +42,16 @@ def test_a_machine_that_does_not_see_the_folder_sends_its_runs_back(tmp_path: Pa
 
 
 @pytest.fixture
-def nodes(tmp_path: Path) -> Iterator[Any]:
+def nodes() -> Iterator[tuple[Any, Any]]:
     """Two nodes on loopback, each with one core."""
     pytest.importorskip("ray", reason="Ray is an extra: pip install 'unbraid[ray]'")
     from ray.cluster_utils import Cluster
 
     cores = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
     made = Cluster(initialize_head=True, head_node_args=cores)
-    made.second = made.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    second = made.add_node(num_cpus=1, object_store_memory=100 * 2**20)
     made.wait_for_nodes()
-    yield made
+    yield made, second
     made.shutdown()
 
 
@@ -72,14 +72,15 @@ assert not result.failures, result.failures
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_cluster_gives_the_table_of_one_process_and_a_dead_node_loses_no_run(
-    tmp_path: Path, nodes: Any
+    tmp_path: Path, nodes: tuple[Any, Any]
 ) -> None:
+    ray_cluster, second = nodes
     script = SCRIPT.format(options=OPTIONS | {"steps": 400})
-    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ray"), nodes.address])
+    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ray"), ray_cluster.address])
     while len(list(tmp_path.glob("ray/runs/*/finished.json"))) < 2:
         assert process.poll() is None
         time.sleep(0.05)
-    nodes.remove_node(nodes.second, allow_graceful=False)
+    ray_cluster.remove_node(second, allow_graceful=False)
     assert process.wait(timeout=300) == 0
     plans = tuple(replace(PLAN, seed=seed, steps=400) for seed in range(8))
     study(Recipe("own", "", plans, {}), tmp_path / "here", device="cpu", quiet=True)
