@@ -81,6 +81,17 @@ def test_a_worker_that_dies_is_replaced_and_its_job_done(tmp_path: Path) -> None
     assert killed and len(ends) == 2 and not any(end.failures for end in ends)
 
 
+def test_a_population_is_trained_by_one_and_scored_by_the_others(tmp_path: Path) -> None:
+    plans = [replace(PLAN, seed=seed) for seed in range(5)]
+    wrong = replace(PLAN, seed=9, clip=-1.0)
+    recipe = Recipe("own", "", (*plans, wrong), {})
+    result = study(recipe, tmp_path, device="cpu", workers=2, population=2, quiet=True)
+    assert [failure["plan"] for failure in result.failures] == [str(wrong)]
+    assert len({row[0] for row in table(tmp_path)}) == 5
+    parts = [(log.stem, log.read_text().count("steps/s") > 0) for log in sorted(tmp_path.glob("logs/*.txt"))]
+    assert len(parts) == 5  # a log for the first of each training, and for what is scored apart
+
+
 def test_a_job_that_always_kills_its_worker_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

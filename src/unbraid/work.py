@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from unbraid.plan import Plan
 from unbraid.results import scores_of, scoring_of
@@ -29,6 +29,7 @@ class Job(NamedTuple):
     """Runs that are done together; each may be scored in several ways."""
 
     plans: tuple[Plan, ...]
+    part: Literal["all", "training", "scoring"] = "all"
 
     @property
     def runs(self) -> dict[str, Plan]:
@@ -77,7 +78,7 @@ def done(plan: Plan, folder: Path) -> Run | None:
 def do(job: Job, place: Place, *, quiet: bool = False) -> list[Failure]:
     """Trains and scores what is not done yet; those that failed, with their errors."""
     errors: Mapping[str, Exception] = {}
-    if place.population > 1:
+    if place.population > 1 and job.part != "scoring":
         errors = _train_at_once(job, place, quiet)
     failures: dict[str, Failure] = {}
     for plan in job.plans:
@@ -86,7 +87,8 @@ def do(job: Job, place: Place, *, quiet: bool = False) -> list[Failure]:
         try:
             if plan.folder in errors:
                 raise errors[plan.folder]
-            _train_and_score(plan, place, quiet)
+            if job.part != "training":
+                _train_and_score(plan, place, quiet)
         except Exception as error:
             failures[plan.folder] = Failure(
                 str(place.folder / plan.folder),

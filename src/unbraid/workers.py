@@ -1,6 +1,7 @@
 """Processes on this machine that do a study's jobs, each with its share of the cores and a GPU.
 
-They are started once and take one job after the other. One that dies is started anew, and its job is tried again: a
+They are started once and take one job after the other. Of a population one process a GPU trains, and the others score
+what it has trained. One that dies is started anew, and its job is tried again: a
 run goes on from its checkpoint. When the process that started them is gone they end too, so that nobody is left who
 writes into the folders of a study that somebody has begun again.
 """
@@ -9,7 +10,7 @@ import multiprocessing
 import os
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from multiprocessing.connection import Connection, wait
@@ -19,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unbraid.locks import at_work
-from unbraid.work import THREADS, Done, Failure, Job, Place, do
+from unbraid.plan import Plan
+from unbraid.work import THREADS, Done, Failure, Job, Place, do, jobs_of
 
 TRIES = 3  # of a job whose process dies
 
@@ -37,41 +39,67 @@ def on_workers(
 ) -> Iterator[Done | None]:
     """Does the jobs, `workers` at a time; yields each when it ends, None when nothing has for `patience` seconds."""
     context = multiprocessing.get_context("spawn")
-    waiting, tries = deque(range(len(jobs))), [0] * len(jobs)
-    busy: dict[Worker, int] = {}
-    numbers, idle = deque(range(min(workers, len(jobs)))), list[Worker]()
+    apart = place.population > 1 and workers > 1
+    waiting = deque(job._replace(part="training") if apart else job for job in jobs)
+    most = sum(len(job.runs) for job in jobs) if apart else len(jobs)
+    numbers, idle = deque(range(min(workers, most))), dict[int, Worker]()
+    trainers = max(1, len(_gpus())) if apart else workers
+    busy: dict[Worker, Job] = {}
+    deaths: Counter[str] = Counter()
     try:
         while waiting or busy:
-            while waiting and (idle or numbers):
-                worker = idle.pop() if idle else _start(context, numbers.popleft(), workers, place, logs)
-                busy[worker] = number = waiting.popleft()
-                tries[number] += 1
+            for number in [*idle, *numbers]:
+                if (job := _next(waiting, trains=number < trainers)) is None:
+                    continue
+                if number not in idle:
+                    numbers.remove(number)
+                    idle[number] = _start(context, number, workers, place, logs)
+                worker = idle.pop(number)
+                busy[worker] = job
                 with suppress(OSError):  # one that has died is seen below
-                    worker.line.send(jobs[number])
+                    worker.line.send(job)
             ready = wait([worker.line for worker in busy], timeout=patience)
             if not ready:
                 yield None
             for worker in [worker for worker in busy if worker.line in ready]:
-                number = busy.pop(worker)
+                job = busy.pop(worker)
                 try:
                     failures = worker.line.recv()
                 except (EOFError, OSError):
                     worker.process.join()
                     numbers.append(worker.number)
-                    if tries[number] < TRIES:
-                        waiting.append(number)
+                    deaths[str(job)] += 1
+                    if deaths[str(job)] < TRIES:
+                        waiting.append(job)
                         continue
-                    failures = [_died(jobs[number], place, worker.process.exitcode)]
+                    failures = [
+                        _died(name, job.runs[name], place, worker.process.exitcode) for name in job.runs
+                    ]
                 else:
-                    idle.append(worker)
-                yield Done(jobs[number], failures)
+                    idle[worker.number] = worker
+                if job.part == "training":  # what was trained is scored by whoever has time
+                    failed = {Path(failure.run).name for failure in failures}
+                    trained = [plan for plan in job.plans if plan.folder not in failed]
+                    waiting.extend(one._replace(part="scoring") for one in jobs_of(trained))
+                    job = job._replace(plans=tuple(plan for plan in job.plans if plan.folder in failed))
+                if job.plans:
+                    yield Done(job, failures)
     finally:
-        for worker in [*idle, *busy]:
+        for worker in [*idle.values(), *busy]:
             worker.line.close()  # which ends them
-        for worker in [*idle, *busy]:
+        for worker in [*idle.values(), *busy]:
             worker.process.join(timeout=10)
             if worker.process.is_alive():
                 worker.process.kill()
+
+
+def _next(waiting: deque[Job], *, trains: bool) -> Job | None:
+    """The next job for a worker: trainings first for those that train, and none of them for the others."""
+    allowed = [job for job in waiting if trains or job.part != "training"]
+    chosen = next((job for job in allowed if job.part == "training"), allowed[0] if allowed else None)
+    if chosen is not None:
+        waiting.remove(chosen)
+    return chosen
 
 
 def _start(context: SpawnContext, number: int, workers: int, place: Place, logs: Path) -> Worker:
@@ -150,8 +178,7 @@ def _serve(line: Connection, place: Place, logs: Path) -> None:
     here.close()
 
 
-def _died(job: Job, place: Place, code: int | None) -> Failure:
-    name, plan = next(iter(job.runs.items()))
+def _died(name: str, plan: Plan, place: Place, code: int | None) -> Failure:
     said = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
     error = f"ChildProcessError: Its process ended {said}, {TRIES} times: is there enough memory?"
     return Failure(str(place.folder / name), str(plan), error, "")
