@@ -88,8 +88,9 @@ def test_a_population_is_trained_by_one_and_scored_by_the_others(tmp_path: Path)
     result = study(recipe, tmp_path, device="cpu", workers=2, population=2, quiet=True)
     assert [failure["plan"] for failure in result.failures] == [str(wrong)]
     assert len({row[0] for row in table(tmp_path)}) == 5
-    parts = [(log.stem, log.read_text().count("steps/s") > 0) for log in sorted(tmp_path.glob("logs/*.txt"))]
-    assert len(parts) == 5  # a log for the first of each training, and for what is scored apart
+    assert (
+        len(list(tmp_path.glob("logs/*.txt"))) == 5
+    )  # the failed run's is that of those it was trained with
 
 
 def test_a_job_that_always_kills_its_worker_is_given_up(

@@ -5,7 +5,7 @@ Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 2: Rota
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.recon_contrast.table1 import BASE, DIGITS, METHODS, both_colours, plans, published
+from unbraid.recipes.recon_contrast.table1 import BASE, DIGITS, METHODS, both_colours, plans, published, quick
 
 ANGLES = ("-75", "-65", "+65", "+75")
 TURNED = replace(BASE, data="rotation-colored-mnist", part="train")
@@ -13,8 +13,7 @@ TURNED = replace(BASE, data="rotation-colored-mnist", part="train")
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        small = replace(TURNED, digits="bundled", steps=300, batch=128, seed=0)
-        return [replace(plan, batch=min(plan.options["batch"], 64)) for plan in plans(small)[: len(METHODS)]]
+        return [quick(plan) for plan in plans(TURNED)[: len(METHODS)]]
     every = both_colours(plans(replace(TURNED, **DIGITS)))
     return [replace(plan, seed=seed) for plan in every for seed in range(5)]
 

@@ -1,23 +1,18 @@
 """Recon-contrast with its classifier trained apart, jointly, and without the contrast, beside the plain CNN (Table 5).
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 5: Colored-MNIST, and Rotation-Colored-MNIST
-at 65°. `quick` takes scikit-learn's bundled digits and two seeds, on Colored-MNIST alone.
+at 65°. `quick` takes scikit-learn's bundled digits and one seed, on Colored-MNIST alone.
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.recon_contrast.table1 import BASE, BOTH, OURS, SETTINGS
+from unbraid.recipes.recon_contrast.table1 import BASE, BOTH, OURS, SETTINGS, quick
 
 SCHEMES = ("cross-entropy", "joint", "separate")
 
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        quick = replace(BASE, digits="bundled", steps=300, batch=128)
-        return [
-            replace(plan, batch=min(plan.options["batch"], 64), seed=seed)
-            for plan in plans(quick)
-            for seed in range(2)
-        ]
+        return [quick(plan) for plan in plans(BASE)]
     return [
         replace(plan, digits="mnist", part="train", seed=seed)
         for data in ("colored-mnist", "rotation-colored-mnist")
