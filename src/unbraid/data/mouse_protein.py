@@ -21,6 +21,7 @@ SOURCE = Source(
 ROLES = ("MouseID", "Genotype", "Treatment", "Behavior", "class")
 Missing = Literal["mean", "zero"]
 Treatment = Literal["saline", "memantine"]
+Scale = Literal["apart", "together", "no"]
 
 
 def mouse_protein(
@@ -28,19 +29,19 @@ def mouse_protein(
     *,
     treatment: Treatment = "saline",
     missing: Missing = "mean",
-    standardise: bool = True,
+    scale: Scale = "apart",
 ) -> Dataset:
     """Proteins of shocked mice, trisomic or not, with unshocked control mice as the background.
 
-    Rows are measurements, 15 of each mouse. The label is the genotype. Proteins of target and background are brought to
-    mean 0 and variance 1 together.
+    Rows are measurements, 15 of each mouse. The label is the genotype.
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
         treatment: The injection that all of the mice had: `saline`, no drug, as in contrastive PCA's paper, or the drug
             `memantine`: other mice, on which settings can be tried.
         missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
-        standardise: Brings every protein to mean 0 and variance 1 over target and background.
+        scale: Every protein is brought to mean 0 and variance 1 in target and background `apart`, as in contrastive
+            PCA's code, `together`, which leaves their means different, or not at all (`no`).
     """
     table = read_table(SOURCE.locate(root))
     for name in ROLES:
@@ -50,10 +51,8 @@ def mouse_protein(
     target = injected & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
     background = injected & (behaviour == "C/S") & (genotype == "Control")
     values = _values(table, missing)
-    if standardise:
-        both = values[target | background]
-        spread = both.std(0)
-        values = (values - both.mean(0)) / np.where(spread > 0, spread, 1.0)
+    for part in {"apart": (target, background), "together": (target | background,), "no": ()}[scale]:
+        values[part] = _standardised(values[part])
     rows = torch.from_numpy(values.astype(np.float32))
     trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
     return Dataset(
@@ -66,6 +65,11 @@ def mouse_protein(
         value_names={"genotype": ("control", "trisomic")},
         background=Dataset(rows[torch.from_numpy(background)], name="mouse-protein-control", white=1),
     )
+
+
+def _standardised(values: np.ndarray) -> np.ndarray:
+    spread = values.std(0)
+    return (values - values.mean(0)) / np.where(spread > 0, spread, 1.0)
 
 
 def _values(table: Table, missing: Missing) -> np.ndarray:
