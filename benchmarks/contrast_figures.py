@@ -17,7 +17,7 @@ from pathlib import Path
 from unbraid import load
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import curve_chart, curves_of, file_bytes
-from unbraid.report.contrast import CONTRAST_FIGURES, contrasts, parts, salient_map
+from unbraid.report.contrast import CONTRAST_FIGURES, contrasts, salient_map
 from unbraid.report.sheets import png_bytes
 from unbraid.report.sweeps import sweep_chart
 from unbraid.results import Row
@@ -72,7 +72,6 @@ def main() -> None:
     parser.add_argument("study", type=Path, help="the folder of a study")
     parser.add_argument("--out", type=Path, default=Path("figures"))
     parser.add_argument("--root", type=Path, help="the data root")
-    parser.add_argument("--images", type=int, default=10, help="in a row of a sheet")
     parser.add_argument("--points", type=int, default=1500, help="of the target, in a map")
     arguments = parser.parse_args()
     out: Path = arguments.out
@@ -82,7 +81,6 @@ def main() -> None:
     for name, run in first.items():
         model, dataset = load(run.folder), dataset_of(run, arguments.root)
         if dataset.images and contrasts(model, dataset):
-            write(out, f"{name}-samples", png_bytes(parts(dataset, count=arguments.images).sheet()))
             for figure, (_, draw) in CONTRAST_FIGURES.items():
                 write(out, f"{name}-{figure}", png_bytes(draw(model, dataset).sheet()))
         if contrasts(model, dataset):

@@ -143,7 +143,8 @@ def _background(dataset: Dataset) -> Dataset:
 
 
 CONTRAST_FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
+    "samples": ("Target and background", lambda model, dataset: parts(dataset)),
     "strands-apart": ("Common and salient", strands_apart),
-    "both-reconstructed": ("Background and target", both_reconstructed),
+    "both-reconstructed": ("Background and target, reconstructed", both_reconstructed),
     "salient-grid": ("Salient codes, from one image to another", salient_grid),
 }
