@@ -88,7 +88,9 @@ def main() -> None:
             write(out, f"{name}-map", file_bytes(drawn, "png"))
     curves = curves_of({name: run.history() for name, run in first.items()})
     if "w2" in curves:
-        write(out, "w2", file_bytes(curve_chart("w2", {"w2": curves["w2"]}), "png"))
+        drawn = curve_chart("w2", {"w2": curves["w2"]})
+        drawn.axes[0].set_ylabel("squared distance")
+        write(out, "w2", file_bytes(drawn, "png"))
     rows = rows_of(arguments.study)
     for setting, logarithmic in SWEPT.items():
         if len({row.settings[setting] for row in rows if setting in row.settings}) > 1:

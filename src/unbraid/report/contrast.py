@@ -131,7 +131,14 @@ def salient_map(
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
-    axes.legend(frameon=False, fontsize=7, markerscale=2, ncols=2, labelcolor=axes.xaxis.label.get_color())
+    axes.legend(
+        frameon=False,
+        fontsize=7,
+        markerscale=2,
+        labelcolor=axes.xaxis.label.get_color(),
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+    )
     axes.set_title(f"{strand} codes, t-SNE", loc="left", fontsize=10, color=axes.xaxis.label.get_color())
     return figure
 

@@ -11,6 +11,7 @@ from unbraid.recipes.principled_contrast import ALL, EQ_8
 from unbraid.schedules import Linear
 
 ALPHAS = (0.0, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
+SIZES = (2, 4)  # salient codes, and directions
 PCA = Plan("contrastive-pca", "mouse-protein", {"salient": 4}, ("salient:clustering",), ALL)
 METRICS = ("salient:clustering", "common:clustering", "salient:background_norm", "common:background_distance")
 
@@ -24,10 +25,11 @@ def principled(steps: int) -> Plan:
 
 
 def runs(scale: str) -> list[Plan]:
-    """Every α, and ten seeds of Eq. 8; or three of them, and one, on made-up groups."""
+    """Every α and ten seeds of Eq. 8, with two salient codes and with four; or a quick look at made-up groups."""
     if scale == "paper":
-        sweep = [replace(PCA, alpha=alpha, salient=size) for size in (2, 4) for alpha in ALPHAS]
-        return [*sweep, *(replace(principled(600), seed=seed) for seed in range(10))]
+        sweep = [replace(PCA, alpha=alpha, salient=size) for size in SIZES for alpha in ALPHAS]
+        ours = [replace(principled(600), salient=size, seed=seed) for size in SIZES for seed in range(10)]
+        return [*sweep, *ours]
     hidden = {"data": "hidden-groups", "observations": 200}
     sweep = [replace(PCA, alpha=alpha, salient=2, **hidden) for alpha in (0.0, 1.0, 10.0)]
     return [*sweep, replace(principled(300), seed=0, **hidden)]
