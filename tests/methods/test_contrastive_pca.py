@@ -1,15 +1,19 @@
 """Contrastive PCA against its eigen-decomposition, src/unbraid/methods/contrastive_pca.py."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 
+from unbraid import load
 from unbraid.data.hidden_groups import hidden_groups
 from unbraid.methods import ContrastivePCA
 from unbraid.methods.assemble import assemble
 from unbraid.methods.contrastive_pca import suggested_alphas
 from unbraid.nn import Directions
+from unbraid.train import train
 
 
 def rows() -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,6 +70,18 @@ def test_there_is_nothing_to_train() -> None:
     method = assemble(ContrastivePCA, (12,), n=500)
     assert method.closed_form and method.players() == () and not list(method.parameters())
     assert {"encoder.centre", "encoder.directions", "step"} == set(method.state_dict())
+
+
+def test_training_fits_it_once_before_the_first_step(tmp_path: Path) -> None:
+    """The run holds the very directions that `fit` finds, for all rows, and loads again."""
+    data = hidden_groups(observations=60, columns=12)
+    method = assemble(ContrastivePCA, (12,), n=60, salient=2, alpha=2.0)
+    train(method, data, out=tmp_path / "run", steps=1, batch=8, device="cpu", quiet=True)
+    assert data.background is not None
+    by_hand = assemble(ContrastivePCA, (12,), n=60, salient=2, alpha=2.0)
+    x = data.observe(torch.arange(60))
+    by_hand.fit(x, data.background.observe(torch.arange(60)))
+    assert_close(load(tmp_path / "run").encode(x), by_hand.encode(x))
 
 
 def test_suggested_alphas_begin_with_pca_and_grow() -> None:
