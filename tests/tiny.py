@@ -21,6 +21,7 @@ CLASSES, NUISANCES = 3, (2, 3)
 SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their strands
     "cai": {"features": 4},
     "cnn": {"features": 4},
+    "intervention": {"features": 4, "inner_width": 2, "inner_steps": 2},
     "recon-contrast": {"predictive": 2, "known": 1, "unknown": 1},
     "uai": {"e1": 2, "e2": 2},
     "vfae": {"z1": 3, "z2": 1},
@@ -33,6 +34,7 @@ SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their stra
     },
 }
 OWN = {"contrastive-pca": ("encoder",), "srb-vae": ("critic",), "svae": ("critic",)}  # made by `parts` itself
+OWN = ("infogan", "infogan-cr", "intervention")  # methods whose networks are of their own kinds
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 
 
@@ -74,7 +76,7 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
     """A method with networks of a few weights, always the same ones for a seed."""
     torch.manual_seed(seed)
     settings = SMALL.get(cls.name(), {}) | settings
-    if not issubclass(cls, Predictor):  # whose own `parts` know which sizes fit
+    if not issubclass(cls, Predictor) and cls.name() not in OWN:  # whose own `parts` know what fits
         parts = {
             "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
             "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),

@@ -44,6 +44,7 @@ SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names", "parts"),
     *("background_codes", "drawn_codes", "background_drawn_codes", "class_names"),
+    *("generate", "whole_codes", "blocks", "device"),
 }
 
 
@@ -239,8 +240,10 @@ def _arguments(
         if arguments["protocol"] == "infogan_cr":
             if "kinds" in parameters:
                 arguments["kinds"] = sample.kinds
-            if name == "dci" and sample.space != DSPRITES:
+            if name == "dci" and sample.sizes != DSPRITES:
                 arguments["protocol"] = "infogan_cr_cv"  # there are no published depths: they are chosen
+    if "strands" in parameters and isinstance(sample, Sample) and sample.blocks is not None:
+        arguments["strands"] = sample.blocks
     return arguments
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from unbraid.data.catalogue import DATASETS, constructor, open_dataset
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
+from unbraid.data.law import LAW
 from unbraid.methods.assemble import SIZES, assemble, filled
 from unbraid.methods.base import Method
 from unbraid.model import method_class
@@ -21,6 +22,8 @@ from unbraid.runs import Run, identity
 from unbraid.settings import describe
 from unbraid.train import train
 from unbraid.training import Training
+
+LATER = {*LAW, "dimensions"}  # options that earlier plans did not have
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,23 @@ class Plan:
 
     @functools.cached_property
     def identity(self) -> str:
-        """The same for two plans exactly when they ask for the same run."""
-        options = self.resolved()
+        """The same for two plans exactly when they ask for the same run.
+
+        Options that came later count only where they are not at their defaults, so that runs keep their names.
+        """
+        allowed = allowed_options(self.method, self.data)
+        options = {
+            group: {
+                name: value
+                for name, value in entries.items()
+                if name not in LATER or value != allowed[name][1].default
+            }
+            for group, entries in self.resolved().items()
+        }
         if other := options.get("data", {}).get("background"):
             options["data"]["background"] = other if other in DATASETS else _content(other)
+        # A dataset without options of its own had no group of them.
+        options = {group: entries for group, entries in options.items() if entries or group != "data"}
         resolved = {"options": options, "method": self.method}
         return identity(
             describe(resolved | {"data": self.data if self.data in DATASETS else _content(self.data)})

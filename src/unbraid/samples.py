@@ -204,8 +204,41 @@ class Sample:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Of each factor whether its values are classes or lie on a scale: the label's are classes."""
-        return tuple("discrete" if name == self.dataset.label else "continuous" for name in self.names)
+        """Of each factor whether its values are classes or lie on a scale: classes if it is the label, or if its
+        values have names."""
+        classes = {self.dataset.label, *self.dataset.value_names}
+        return tuple("discrete" if name in classes else "continuous" for name in self.names)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each factor has, of those that vary, whether all combinations occur or not."""
+        return () if self._tables.space is None else tuple(n for n in self._tables.space.sizes if n > 1)
+
+    @property
+    def blocks(self) -> dict[str, tuple[int, ...]] | None:
+        """The strands of several dimensions that stand for one feature each, where the method has such."""
+        names = getattr(self.method, "blocks", ())
+        whole = self.strand == self.method.strands.default
+        return {name: self.method.strands[name] for name in names} if names and whole else None
+
+    @property
+    def device(self) -> str:
+        """Where the method is."""
+        return str(self.method.step.device)
+
+    @property
+    def generate(self) -> Callable[[Float[np.ndarray, "n d"]], np.ndarray]:
+        """Codes of all dimensions to observations."""
+        method = self.method
+        if type(method).decode is Method.decode or method.conditional:
+            raise Missing(f"{method.name()} does not decode codes alone: choose other metrics.")
+
+        @torch.no_grad()
+        def decode(codes: np.ndarray) -> np.ndarray:
+            rows = torch.as_tensor(codes, dtype=torch.float32, device=method.step.device)
+            return torch.cat([method.decode(part).float().cpu() for part in rows.split(BATCH)]).numpy()
+
+        return decode
 
     @property
     def space(self) -> tuple[int, ...]:

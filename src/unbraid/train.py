@@ -102,6 +102,11 @@ def open_loop(
         raise ValueError(f"Steps between two lines of history must be at least 1; got log_every={log_every}.")
     if plan.batch % processes():
         raise ValueError(f"A batch of {plan.batch} does not divide among {processes()} processes.")
+    if len(dataset) < (fewest := method.fewest_batches * plan.batch):
+        raise ValueError(
+            f"{method.name()} needs {method.fewest_batches} batches of different observations, {fewest} of them; "
+            f"{dataset.name} has {len(dataset)}: take a smaller batch, or more data."
+        )
     draw = draw or default_draw(method)
     settings = settings_of(method, dataset, draw, plan, start_from)
     draw.check(dataset)

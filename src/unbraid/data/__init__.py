@@ -8,6 +8,9 @@ from unbraid.data.draws import DRAWS, Draw, Pairs, Samples
 from unbraid.data.dsprites import dsprites
 from unbraid.data.factors import FactorSpace
 from unbraid.data.files import archive, array, folder
+from unbraid.data.flowers102 import flowers102
+from unbraid.data.hue_mnist import hue_mnist
+from unbraid.data.law import under_law
 from unbraid.data.mnist import digits, read_digits
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.mpi3d import mpi3d
@@ -34,8 +37,10 @@ __all__ = [
     "credit",
     "digits",
     "dsprites",
+    "flowers102",
     "folder",
     "get_dataset",
+    "hue_mnist",
     "mnist_stl10",
     "mpi3d",
     "open_dataset",
@@ -46,4 +51,5 @@ __all__ = [
     "shapes3d",
     "sprites",
     "table",
+    "under_law",
 ]

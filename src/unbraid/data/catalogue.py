@@ -21,6 +21,10 @@ from unbraid.data.faces import faces
 from unbraid.data.files import archive, folder
 from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.hidden_groups import hidden_groups
+from unbraid.data.flowers102 import FILES as FLOWERS102
+from unbraid.data.flowers102 import flowers102
+from unbraid.data.hue_mnist import hue_mnist
+from unbraid.data.law import with_law
 from unbraid.data.mnist import digits
 from unbraid.data.mnist import source as digits_source
 from unbraid.data.mnist_stl10 import mnist_stl10
@@ -60,9 +64,11 @@ DATASETS = {
     "digits": Entry(digits, digits_source, BUNDLED),
     "colored-mnist": Entry(colored_mnist, digits_source, BUNDLED),
     "rotation-colored-mnist": Entry(rotation_colored_mnist, digits_source, BUNDLED),
+    "hue-mnist": Entry(hue_mnist, digits_source, BUNDLED),
     "mnist-stl10": Entry(
         mnist_stl10, digits_source, f"{BUNDLED}, and from textures where there are no photographs"
     ),
+    "flowers102": Entry(flowers102, lambda **_: FLOWERS102),
     "credit": Entry(credit),
     "grassy-mnist": Entry(grassy_mnist, digits_source, BUNDLED),
     "celeba": Entry(celeba, lambda **_: CELEBA),
@@ -75,16 +81,16 @@ DATASETS = {
 
 def constructor(name_or_path: str) -> Callable[..., Dataset]:
     """What makes the dataset of a name, a folder of images, an `.npz` or a `.csv`; its first argument for the
-    last three is the path."""
+    last three is the path. Each also takes the options of `under_law`."""
     if name_or_path in DATASETS:
-        return DATASETS[name_or_path].constructor
+        return with_law(DATASETS[name_or_path].constructor)
     path = Path(name_or_path).expanduser()
     if path.is_dir():
-        return folder
+        return with_law(folder)
     if path.suffix == ".npz":
-        return archive
+        return with_law(archive)
     if path.suffix in (".csv", ".tsv"):
-        return table
+        return with_law(table)
     return choose(
         "dataset", name_or_path, DATASETS, or_else=", a folder of images, an .npz file or a .csv file"
     ).constructor

@@ -253,6 +253,20 @@ class Dataset:
             raise ValueError(f"{self.name} has no known factors, so their distribution cannot be changed.")
         return self._with(space=law(self.space), origin=None)
 
+    def called(self, name: str) -> "Dataset":
+        """The same dataset under another name."""
+        return self._with(name=name)
+
+    def drawn_once(self, size: int, generator: Generator) -> "Dataset":
+        """As many observations as asked for, drawn from the dataset's distribution once and then equally likely."""
+        rows = self.draw(size, generator)
+        if self.space is None:
+            return self._rows(rows)
+        numbers = rows if self.combinations is None else self.combinations[rows]
+        sizes = dict(zip(self.space.names, self.space.sizes, strict=True))
+        source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
+        return self._with(source=source, space=FactorSpace(sizes), combinations=numbers, origin=None)
+
     def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
         """Two datasets without a common observation; the second has the given fraction of them.
 

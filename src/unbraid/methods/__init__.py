@@ -18,6 +18,7 @@ from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.rb_vae import RbVAE
+from unbraid.methods.intervention import Intervention
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.simclr import SimCLR
 from unbraid.methods.srb_vae import SRbVAE
@@ -54,6 +55,7 @@ __all__ = [
     "MMcVAE",
     "PrincipledContrast",
     "RbVAE",
+    "Intervention",
     "ReconContrast",
     "SRbVAE",
     "SimCLR",

@@ -61,6 +61,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     )
     not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
     not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
+    fewest_batches: ClassVar[int] = 0  # for how many batches the data must have observations
     same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
     conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
     closed_form: ClassVar[bool] = (

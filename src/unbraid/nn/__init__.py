@@ -6,15 +6,19 @@ from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
 from unbraid.nn.directions import Directions
+from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
+from unbraid.nn.gan import Discriminator, Generator, PairCritic
+from unbraid.nn.judge import judge
 from unbraid.nn.joined import Joined
 from unbraid.nn.joint_critic import JointCritic
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
 from unbraid.nn.small_conv import SmallConv
+from unbraid.nn.translator import Translator
 
 __all__ = [
     "ARCHITECTURES",
@@ -26,18 +30,25 @@ __all__ = [
     "Critic",
     "Decoder",
     "Directions",
+    "DigitDecoder",
+    "DigitEncoder",
+    "Discriminator",
     "Disentanglers",
     "Encoder",
     "Features",
+    "Generator",
     "Joined",
     "JointCritic",
     "MLPDecoder",
     "MLPEncoder",
     "MLPFeatures",
     "Network",
+    "PairCritic",
     "Projection",
     "ResNet",
     "SmallConv",
+    "Translator",
     "extractor",
+    "judge",
     "networks",
 ]

@@ -6,6 +6,7 @@ from functools import partial
 from unbraid.naming import choose
 from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
+from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 
 Pair = tuple[Callable[..., Encoder], Callable[..., Decoder]]
@@ -20,6 +21,8 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-disentanglement-lib": _conv("disentanglement-lib"),
     "conv-factor-vae": _conv("factor-vae"),
     "conv-burgess": _conv("burgess"),
+    "conv-flowers": _conv("flowers"),
+    "conv-digits": (DigitEncoder, DigitDecoder),
     "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
     "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
     "conv-contrast": _conv("contrast"),

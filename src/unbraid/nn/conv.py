@@ -15,7 +15,9 @@ from unbraid.nn.halving import Doubling, Halving
 from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
 
-Variant = Literal["field", "disentanglement-lib", "factor-vae", "burgess", "contrast"]
+Variant = Literal[
+    "field", "disentanglement-lib", "factor-vae", "burgess", "contrast", "flowers", "flowers-judge"
+]
 SIDES = (28, 32, 48, 64, 96)
 
 
@@ -25,9 +27,10 @@ class Layers(NamedTuple):
     kernels: tuple[int, int, int, int] = (4, 4, 4, 4)  # of the encoder; the decoder always has 4
     channels: tuple[int, int, int, int] = (32, 32, 64, 64)  # the decoder has them in reverse
     hidden: tuple[int, ...] = (256,)  # between the convolutions and the codes
-    linear: bool = False  # no activation before the encoder's heads
+    linear: bool = False  # no activations after the encoder's convolutions
     stem: int = 0  # channels of one more convolution, at full size; 0 for none
     normalised: bool = False  # batch normalisation and leaky ReLU after each convolution, instead of ReLU
+    slope: float = 0.0  # of the encoder's activations below 0
 
 
 LAYERS: dict[Variant, Layers] = {
@@ -37,6 +40,9 @@ LAYERS: dict[Variant, Layers] = {
     "burgess": Layers(channels=(32, 32, 32, 32), hidden=(256, 256)),  # Burgess et al., 2018
     # Principled contrast, App. A.3: five convolutions and one fully connected layer; it names no sizes.
     "contrast": Layers(channels=(32, 32, 64, 128), hidden=(), stem=32, normalised=True),
+    # Unsupervised Disentanglement Learning by Intervention, 2021, Tables 8 and 9
+    "flowers": Layers(channels=(128, 128, 256, 256), hidden=(512,), linear=True),
+    "flowers-judge": Layers(channels=(64, 64, 128, 128), hidden=(256, 256), linear=True, slope=0.2),
 }
 
 
@@ -52,7 +58,9 @@ class ConvEncoder(Encoder):
         variant: `field` has kernels of 4 everywhere and a fully connected layer of 256;
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
             128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256;
-            `contrast` has a fifth convolution, at full size, and batch normalisation.
+            `contrast` has a fifth convolution, at full size, and batch normalisation;
+            `flowers` has four times as many channels and a layer of 512 without activation; `flowers-judge` has
+            twice as many, leaky ReLU of slope 0.2 and two layers of 256 without activation.
         standardised: Whether each image's channels are first brought to mean 0 and spread 1.
         channelwise: Whether the layers read each channel by itself, as a grey image, and the largest of its
             features over the channels is taken: what is drawn, in whichever channel it shows.
@@ -82,9 +90,9 @@ class ConvEncoder(Encoder):
         modules.append(nn.Flatten())
         before *= maps**2
         for width in layers.hidden:
-            modules += [nn.Linear(before, width), nn.ReLU()]
+            modules += [nn.Linear(before, width), *([] if layers.linear else [nn.ReLU()])]
             before = width
-        trunk = nn.Sequential(*(modules[:-1] if layers.linear else modules))
+        trunk = nn.Sequential(*modules)
         self.trunk = Channelwise(trunk) if channelwise else trunk
         self.heads = nn.Linear(before, 2 * codes)  # mean and log-variance
 
@@ -132,7 +140,9 @@ class ConvDecoder(Decoder):
 
 def _after(layers: Layers, channels: int) -> tuple[nn.Module, ...]:
     """What follows a convolution."""
-    return (BatchNorm2d(channels), nn.LeakyReLU(0.2)) if layers.normalised else (nn.ReLU(),)
+    if layers.normalised:
+        return (BatchNorm2d(channels), nn.LeakyReLU(0.2))
+    return (nn.LeakyReLU(layers.slope) if layers.slope else nn.ReLU(),)
 
 
 def layers_of(variant: Variant) -> Layers:

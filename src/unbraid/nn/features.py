@@ -6,6 +6,7 @@ from torch import nn
 
 from unbraid.nn.base import Network
 from unbraid.nn.conv import ConvEncoder
+from unbraid.nn.digits import DigitEncoder
 from unbraid.nn.mlp import MLPEncoder
 from unbraid.types import Codes, Observations
 
@@ -21,7 +22,7 @@ class Features(Network):
         ending: What follows the last layer: linear (nothing), relu or tanh.
     """
 
-    def __init__(self, encoder: ConvEncoder | MLPEncoder, *, ending: Ending = "linear") -> None:
+    def __init__(self, encoder: ConvEncoder | DigitEncoder | MLPEncoder, *, ending: Ending = "linear") -> None:
         super().__init__()
         self.shape, self.codes = encoder.shape, encoder.codes
         self.trunk = encoder.trunk

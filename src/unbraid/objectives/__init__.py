@@ -25,6 +25,7 @@ from unbraid.objectives.likelihoods import (
 from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mmd
 from unbraid.objectives.pairwise_kl import pairwise_kl
 from unbraid.objectives.reversal import reverse_gradient
+from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
 from unbraid.objectives.shared_codes import shared_codes
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
@@ -36,6 +37,7 @@ __all__ = [
     "Likelihood",
     "Normal",
     "Pixels",
+    "adversarial_terms",
     "aggregate_covariance",
     "alike",
     "assignment",
@@ -64,6 +66,7 @@ __all__ = [
     "kl_to_standard_normal",
     "log_density_ratio",
     "mmd",
+    "normalised_weights",
     "off_diagonal_penalty",
     "orthogonality",
     "pairwise_kl",

@@ -1,0 +1,272 @@
+"""Intervention autoencoder. Unsupervised Disentanglement Learning by Intervention, 2021."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from unbraid.distributed import gather, joined, share
+from unbraid.methods.base import Facts, Method, Player
+from unbraid.methods.predictor import require_codes
+from unbraid.nn import Features, Translator, judge
+from unbraid.objectives import Bernoulli, Likelihood
+from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
+from unbraid.optimisers import Adam
+from unbraid.settings import require_nonnegative
+from unbraid.strands import Strands
+from unbraid.types import Batch, Codes, Observations, Scalar, Terms
+
+LEAST = 0.05  # of the largest change that a feature makes: below, it counts as dead
+
+
+class Intervention(Method[Batch]):
+    r"""Autoencoder of K features of D dimensions: one of them, taken from another image, must give an image that
+    could be real, and put back, the first one.
+
+    .. math:: \min_{Enc, Dec, W} \max_{Disc} L_{rec} + λ_1 L_{in} + λ_2 L_{adv} + λ_3 L_{diff}
+              \quad \text{(Eq. 3)}
+
+    :math:`L_{in}` is the cross-entropy of an image under what is decoded after two interventions: feature k set to
+    that of another image, decoded, encoded again, and set back. :math:`L_{adv} = E[\log Disc(\hat x) + W / N
+    \log(1 - Disc(\hat x(Z_k = z_k^r)))]`, where W / N reweighs intervened images, since correlated factors make their
+    distribution another one (Prop. 2). :math:`L_{diff}` is how badly a fresh translator, after a few steps, turns
+    images with feature k set to one value into those with it set to another (Algorithm 1).
+
+    Args:
+        encoder: Observations to codes; needs attributes `codes` and `shape`.
+        decoder: Codes to the parameters of p(x|z).
+        discriminator: Observations to a logit: reconstructed, or intervened on.
+        weights: Observations to the logarithm of their weight W.
+        features: K, how many features the code has.
+        dimensions: D, of each feature.
+        undo: The weight λ1 of the double intervention, which sets a feature and sets it back.
+        adversary: The weight λ2 of the adversarial loss.
+        translation: The weight λ3 of the translation's difficulty; 0 leaves it out.
+        reweigh: Whether intervened images are weighted; without, all have weight 1.
+        saturating: Whether the autoencoder minimises log(1 - Disc) as the paper has it, or -log Disc, whose gradient
+            does not vanish where the discriminator is sure.
+        real_gradient: Whether the adversarial loss also reaches the autoencoder through the images taken as real.
+        spread: The weight of a penalty (1 - standard deviation)² on each code whose spread is below 1; 0 as in the
+            paper.
+        inner_steps: How many steps of gradient descent the translator makes, s.
+        inner_rate: Their rate α, on the mean over pixels.
+        inner_width: Channels of the translator's first layer.
+        unrolled: Whether gradients pass through the translator's steps; without, its weights are constants.
+        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+    """
+
+    sizes_strands = True
+    fewest_batches = 2  # Algorithm 1 has one to train the translator and another to test it
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        discriminator: nn.Module,
+        weights: nn.Module,
+        *,
+        features: int = 10,  # Sec. 5.2, as all defaults: dSprites and 3D Shapes
+        dimensions: int = 1,
+        undo: float = 0.25,
+        adversary: float = 10.0,
+        translation: float = 1.0,
+        reweigh: bool = True,
+        saturating: bool = True,
+        real_gradient: bool = False,
+        spread: float = 0.0,
+        inner_steps: int = 10,  # the paper gives neither steps, rate nor layers
+        inner_rate: float = 0.1,
+        inner_width: int = 16,
+        unrolled: bool = False,
+        likelihood: Likelihood = Bernoulli(),
+    ) -> None:
+        super().__init__()
+        require_nonnegative(undo=undo, adversary=adversary, translation=translation, spread=spread)
+        require_nonnegative(inner_rate=inner_rate)
+        if features < 2 or dimensions < 1 or inner_steps < 1:
+            raise ValueError(
+                "The code needs at least 2 features of at least 1 dimension, and the translator 1 step; got "
+                f"features={features}, dimensions={dimensions}, inner_steps={inner_steps}."
+            )
+        require_codes(encoder, features * dimensions)
+        self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
+        self.discriminator, self.weights = discriminator, weights
+        self.features, self.dimensions = features, dimensions
+        self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
+        self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
+        self.spread, self.unrolled = spread, unrolled
+        self.inner_steps, self.inner_rate = inner_steps, inner_rate
+        self._strands = feature_strands(features, dimensions)
+        with torch.device("meta"):  # its weights are drawn within a step
+            self._translator = (Translator(encoder.shape, width=inner_width),)  # type: ignore[arg-type]
+
+    @classmethod
+    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+        codes = cls.setting(settings, "features") * cls.setting(settings, "dimensions")
+        parts = super().parts(facts._replace(codes=codes), wanted | {"encoder"}, settings)
+        for name in ("discriminator", "weights"):
+            if name in wanted:
+                parts[name] = judge(parts["encoder"])
+        return parts | {"encoder": Features(parts["encoder"])}
+
+    @property
+    def strands(self) -> Strands:
+        return self._strands
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """The features, where they have several dimensions."""
+        return tuple(self.strands)[1:]
+
+    def loss(self, batch: Batch, other: Batch | None = None) -> Terms:
+        if other is None:  # a batch alone is cut in halves
+            batch, other = (Batch(x) for x in batch.x.chunk(2))
+        z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
+        chosen = self.choose(z)
+        z_do = torch.where(chosen, z_r, z)  # Z_k = z_k^r
+        decoded = self.decoded(torch.cat([z, z_do]))
+        parameters, _ = decoded.chunk(2)
+        x_hat, x_do = self.likelihood.mean(decoded).chunk(2)
+        back = torch.where(chosen, z, self.encode(x_do))  # Z_k = z_k again
+        rec = self.likelihood.nll(parameters, batch.x)
+        parts = {"nll": rec, "undo": self.likelihood.nll(self.decoded(back), batch.x)}
+        real = x_hat if self.real_gradient else None  # its term would be constant
+        parts["adversary"] = self.adversarial(real, x_do, saturating=self.saturating)
+        total = rec + self.undo * parts["undo"] + self.adversary * parts["adversary"]
+        if self.translation:
+            parts["translation"] = self.difficulty(z, z_r)
+            total = total + self.translation * parts["translation"]
+        if self.spread:
+            parts["spread"] = narrowness(torch.cat([z, z_r]))
+            total = total + self.spread * parts["spread"]
+        parts["active"] = self.active(chosen, (x_do - x_hat).detach())
+        return Terms(total, parts)
+
+    def discriminator_loss(self, batch: Batch, other: Batch) -> Terms:
+        """What the discriminator minimises: the adversarial loss, negated; no gradient reaches the others."""
+        with torch.no_grad():
+            x_hat, x_do = self.intervened(batch, other)
+            log_w = self.log_weights(x_do)
+        return Terms(-self.adversarial(x_hat, x_do, log_w), {})
+
+    def weights_loss(self, batch: Batch, other: Batch) -> Terms:
+        """What the weight network minimises: the adversarial loss in its own weights alone."""
+        with torch.no_grad():
+            x_hat, x_do = self.intervened(batch, other)
+        log_w = self.log_weights(x_do)
+        largest = gather(normalised_weights(log_w).detach()).amax()
+        return Terms(self.adversarial(x_hat, x_do, log_w), {"largest": largest})
+
+    def intervened(self, batch: Batch, other: Batch) -> tuple[Observations, Observations]:
+        """Reconstructions, and what is decoded with one feature of each set to that of the other image."""
+        z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
+        z_do = torch.where(self.choose(z), z_r, z)
+        x_hat, x_do = self.likelihood.mean(self.decoded(torch.cat([z, z_do]))).chunk(2)
+        return x_hat, x_do
+
+    def adversarial(
+        self,
+        x_hat: Observations | None,
+        x_do: Observations,
+        log_w: Float[Tensor, " b"] | None = None,
+        *,
+        saturating: bool = True,
+    ) -> Scalar:
+        """L_adv. The second Disc and W of the printed equation see the intervened image.
+
+        Without reconstructions only what depends on intervened images is left.
+        """
+        seen = [x_do] if x_hat is None else [x_do, x_hat]
+        logits = self.discriminator(torch.cat(seen)).to(x_do.dtype)[:, 0]
+        fake, real = logits[: len(x_do)], None if x_hat is None else logits[len(x_do) :]
+        w = normalised_weights(self.log_weights(x_do) if log_w is None else log_w)
+        return adversarial_terms(real, fake, w, saturating=saturating)
+
+    def log_weights(self, x: Observations) -> Float[Tensor, " b"]:
+        """log W of each image; 0 where images are not weighted."""
+        return self.weights(x).to(x.dtype)[:, 0] if self.reweigh else x.new_zeros(len(x))
+
+    def difficulty(self, z: Codes, z_test: Codes) -> Scalar:
+        """L_diff: one feature, two of its values from random images, a fresh translator (Algorithm 1)."""
+        everyone = gather(z)
+        a, b = (_pick(everyone, torch.rand(len(everyone), device=z.device)) for _ in range(2))
+        k = torch.rand(1, self.features, device=z.device)
+        chosen = self.mask((k == k.amax(1, keepdim=True)).expand(len(z), -1))
+        train, test = (
+            [torch.where(chosen, value.expand_as(codes), codes) for value in (a, b)] for codes in (z, z_test)
+        )
+        u, v, u_test, v_test = self.likelihood.mean(self.decoded(torch.cat([*train, *test]))).chunk(4)
+        u, v = (gather(images if self.unrolled else images.detach()) for images in (u, v))
+        (translator,) = self._translator
+        weights = translator.learn(
+            translator.fresh(z),
+            u,
+            v,
+            self.likelihood.nll,
+            steps=self.inner_steps,
+            rate=self.inner_rate,
+            unrolled=self.unrolled,
+        )
+        return translator.loss(weights, u_test, v_test, self.likelihood.nll)
+
+    def choose(self, z: Codes) -> Bool[Tensor, "b d"]:
+        """The dimensions of one feature for each image, all features equally often."""
+        u = share(joined(torch.rand, z, self.features))
+        return self.mask(u == u.amax(1, keepdim=True))
+
+    def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
+        """The dimensions of features."""
+        return features.repeat_interleave(self.dimensions, 1)
+
+    def active(self, chosen: Bool[Tensor, "b d"], change: Observations) -> Scalar:
+        """How many features change the image when they are intervened on; for the log, without gradient."""
+        feature = gather(chosen[:, :: self.dimensions].to(change.dtype))
+        amount = gather(change.square().flatten(1).sum(1))
+        mean = feature.mT @ amount / feature.sum(0).clamp(min=1)
+        return (mean > LEAST * mean.amax()).to(change.dtype).sum()
+
+    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+        return self.encoder(x).to(x.dtype)
+
+    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
+        return self.likelihood.mean(self.decoded(codes, given))
+
+    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
+        """What the decoder puts out: the parameters of p(x|z)."""
+        return self.decoder(codes).to(codes.dtype)
+
+    def players(self) -> tuple[Player, ...]:
+        autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
+        rivals = Player("discriminator", self.discriminator.parameters(), self.discriminator_loss, batches=2)
+        players = (Player("autoencoder", autoencoder, self.loss, batches=2), rivals)
+        if not self.reweigh:
+            return players
+        slow = Adam(rate=1e-5)  # App. C
+        return (*players, Player("weights", self.weights.parameters(), self.weights_loss, slow, batches=2))
+
+    def validation(self, batch: Batch) -> Terms:
+        """How well held-out observations are reconstructed."""
+        nll = self.likelihood.nll(self.decoded(self.encode(batch.x)), batch.x)
+        return Terms(nll, {"nll": nll})
+
+
+def feature_strands(features: int, dimensions: int) -> Strands:
+    """The whole code, and each feature where it has several dimensions."""
+    whole = {"codes": range(features * dimensions)}
+    parts = {f"z{k}": range(k * dimensions, (k + 1) * dimensions) for k in range(features)}
+    return Strands(whole | (parts if dimensions > 1 else {}), size=features * dimensions)
+
+
+def narrowness(z: Codes) -> Scalar:
+    """How far the codes' spreads over the batch fall short of 1, squared, summed over codes."""
+    everyone = gather(z)
+    deviation = (everyone.var(0, unbiased=False) + 1e-6).sqrt()
+    return F.relu(1 - deviation).square().sum()
+
+
+def _pick(rows: Codes, u: Float[Tensor, " n"]) -> Float[Tensor, "1 d"]:
+    """One of the rows, by random numbers that all processes share."""
+    return rows.index_select(0, u.argmax().view(1))

@@ -1,0 +1,116 @@
+"""The networks of InfoGAN-CR. Lin et al., 2020, InfoGAN-CR and ModelCentrality, arXiv:1906.06034, for dSprites.
+
+Images whose side is a multiple of 16 get convolutions; other observations are laid out flat. All weights start as
+PyTorch's defaults.
+"""
+
+from math import prod
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from unbraid.nn.base import Decoder, Network
+from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d
+from unbraid.nn.halving import Doubling
+from unbraid.nn.spectral import SpectralConv, SpectralLinear
+from unbraid.types import Codes, Observations
+
+CHANNELS = (32, 32, 64, 64)
+SLOPE = 0.2
+
+
+class Generator(Decoder):
+    """Latents to the parameters of observations: logits for images.
+
+    Layers of 128 and 1024 with ReLU, transposed convolutions of 64, 32 and 32 channels with leaky ReLU of slope 0.2,
+    all with batch normalisation, and a last one to the image.
+
+    Args:
+        codes: The number of latents, noise included.
+        shape: Of one observation.
+        hidden: The width of the first layer.
+    """
+
+    def __init__(self, codes: int, shape: tuple[int, ...], *, hidden: int = 128) -> None:
+        super().__init__()
+        self.codes, self.shape = codes, shape
+        modules: list[nn.Module] = [nn.Linear(codes, hidden), BatchNorm1d(hidden), nn.ReLU()]
+        if not _convolved(shape):
+            self.layers = nn.Sequential(
+                *modules, nn.Linear(hidden, prod(shape)), nn.Unflatten(1, tuple(shape))
+            )
+            return
+        maps, before = shape[1] // 16, CHANNELS[-1]
+        flat = before * maps**2
+        modules += [nn.Linear(hidden, flat), BatchNorm1d(flat), nn.ReLU(), nn.Unflatten(1, (before, maps, maps))]
+        for after in CHANNELS[-2::-1]:
+            modules += [Doubling(before, after), nn.LeakyReLU(SLOPE), BatchNorm2d(after)]
+            before = after
+        self.layers = nn.Sequential(*modules, Doubling(before, shape[0]))
+
+    def forward(self, z: Codes) -> Observations:
+        return self.layers(z)
+
+
+class Discriminator(Network):
+    """Observations to a logit, real or made, and to a guess of the codes they were made from (Q).
+
+    Convolutions of 32, 32, 64 and 64 channels and a layer of 128, leaky ReLU of slope 0.2; Q has a further layer of
+    128. Every weight is spectrally normalised.
+
+    Args:
+        shape: Of one observation.
+        codes: How many codes Q guesses.
+        hidden: The width of the layers.
+    """
+
+    def __init__(self, shape: tuple[int, ...], codes: int, *, hidden: int = 128) -> None:
+        super().__init__()
+        self.shape, self.codes = shape, codes
+        self.trunk = _trunk(shape, hidden)
+        self.real = SpectralLinear(hidden, 1)
+        self.guess = nn.Sequential(
+            SpectralLinear(hidden, hidden), nn.LeakyReLU(SLOPE), SpectralLinear(hidden, codes)
+        )
+
+    def forward(self, x: Observations) -> tuple[Float[Tensor, " b"], Codes]:
+        features = self.trunk(x)
+        return self.real(features)[:, 0], self.guess(features)
+
+
+class PairCritic(Network):
+    """Two observations to a logit for each code: which one they share.
+
+    The discriminator's layers on both, laid one behind the other; the last weight is not normalised.
+
+    Args:
+        shape: Of one observation.
+        codes: How many codes there are.
+        hidden: The width of the layer before the logits.
+    """
+
+    def __init__(self, shape: tuple[int, ...], codes: int, *, hidden: int = 128) -> None:
+        super().__init__()
+        self.shape, self.codes = shape, codes
+        self.trunk = _trunk((2 * shape[0], *shape[1:]), hidden)
+        self.logits = nn.Linear(hidden, codes)
+
+    def forward(self, x1: Observations, x2: Observations) -> Float[Tensor, "b d"]:
+        return self.logits(self.trunk(torch.cat([x1, x2], 1)))
+
+
+def _trunk(shape: tuple[int, ...], hidden: int) -> nn.Sequential:
+    if not _convolved(shape):
+        return nn.Sequential(nn.Flatten(), SpectralLinear(prod(shape), hidden), nn.LeakyReLU(SLOPE))
+    modules: list[nn.Module] = []
+    before = shape[0]
+    for after in CHANNELS:
+        modules += [SpectralConv(before, after), nn.LeakyReLU(SLOPE)]
+        before = after
+    flat = before * (shape[1] // 16) ** 2
+    return nn.Sequential(*modules, nn.Flatten(), SpectralLinear(flat, hidden), nn.LeakyReLU(SLOPE))
+
+
+def _convolved(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 3 and shape[1] == shape[2] and shape[1] % 16 == 0
