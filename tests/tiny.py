@@ -21,6 +21,8 @@ CLASSES, NUISANCES = 3, (2, 3)
 SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their strands
     "cai": {"features": 4},
     "cnn": {"features": 4},
+    "infogan": {"code": 3, "noise": 1},
+    "infogan-cr": {"code": 3, "noise": 1, "start": 0},
     "intervention": {"features": 4, "inner_width": 2, "inner_steps": 2},
     "recon-contrast": {"predictive": 2, "known": 1, "unknown": 1},
     "uai": {"e1": 2, "e2": 2},

@@ -136,3 +136,10 @@ class Strands(Mapping[str, tuple[int, ...]]):
         stay = torch.arange(len(everyone), device=codes.device)[:, None]
         order = torch.cat([stay, orders], 1).index_select(1, _index(tuple(column), codes.device))
         return share(everyone.gather(0, order))
+
+
+def feature_strands(features: int, dimensions: int) -> Strands:
+    """A code of features of equal size: all of it, and each feature, z0, z1, …, where it has several dimensions."""
+    whole = {"codes": range(features * dimensions)}
+    parts = {f"z{k}": range(k * dimensions, (k + 1) * dimensions) for k in range(features)}
+    return Strands(whole | (parts if dimensions > 1 else {}), size=features * dimensions)

@@ -18,6 +18,8 @@ from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.rb_vae import RbVAE
+from unbraid.methods.infogan import InfoGAN
+from unbraid.methods.infogan_cr import InfoGANCR
 from unbraid.methods.intervention import Intervention
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.simclr import SimCLR
@@ -55,6 +57,8 @@ __all__ = [
     "MMcVAE",
     "PrincipledContrast",
     "RbVAE",
+    "InfoGAN",
+    "InfoGANCR",
     "Intervention",
     "ReconContrast",
     "SRbVAE",

@@ -14,6 +14,7 @@ from unbraid.objectives import (
 )
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
+from unbraid.strands import feature_strands
 from unbraid.types import Batch, Codes, Terms
 
 
@@ -24,7 +25,7 @@ class FactorVAE(Autoencoder[Batch]):
               \quad \text{(Eqs. 2 and 3, negated)}
 
     The critic learns from two batches (Algorithm 2): codes of the first as they are, codes of the second with
-    each dimension shuffled over the batch.
+    each dimension, or each strand of several, shuffled over the batch.
 
     Args:
         encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
@@ -32,6 +33,8 @@ class FactorVAE(Autoencoder[Batch]):
         critic: Codes to two logits, the first for codes as they are, the second for shuffled ones.
         gamma: The weight of the total correlation; 0 is the VAE.
         beta: The weight of the KL divergence; the paper has 1.
+        dimensions: How many codes make a strand, which is shuffled whole: the total correlation is then between
+            strands. 1 in the paper.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
@@ -43,11 +46,19 @@ class FactorVAE(Autoencoder[Batch]):
         *,
         gamma: float = 10.0,  # the least of Locatello et al., 2019; the paper has several, by dataset
         beta: float = 1.0,
+        dimensions: int = 1,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
         require_nonnegative(gamma=gamma, beta=beta)
         self.critic, self.gamma, self.beta = critic, gamma, beta
+        codes = self.strands.size
+        if dimensions < 1 or codes % dimensions or (dimensions > 1 and codes == dimensions):
+            raise ValueError(
+                f"A code of {codes} is cut into at least two strands of equal size; got dimensions={dimensions}."
+            )
+        self._strands = feature_strands(codes // dimensions, dimensions)
+        self.blocks = tuple(self._strands)[1:]  # the strands, where they have several dimensions
 
     def loss(self, batch: Batch) -> Terms:
         q = self.posterior(batch.x)
@@ -66,7 +77,8 @@ class FactorVAE(Autoencoder[Batch]):
         with torch.no_grad():
             if z is None:
                 z = self.posterior(batch.x).sample()
-            shuffled = self.strands.shuffle(self.posterior(other.x).sample(), *range(self.strands.size))
+            strands = self.blocks or range(self.strands.size)
+            shuffled = self.strands.shuffle(self.posterior(other.x).sample(), *strands)
         logits = self.critic(torch.cat([z, shuffled])).to(z.dtype)
         error = critic_cross_entropy(*logits.chunk(2))
         return Terms(error, {})

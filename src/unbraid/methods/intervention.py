@@ -16,7 +16,7 @@ from unbraid.objectives import Bernoulli, Likelihood
 from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
-from unbraid.strands import Strands
+from unbraid.strands import Strands, feature_strands
 from unbraid.types import Batch, Codes, Observations, Scalar, Terms
 
 LEAST = 0.05  # of the largest change that a feature makes: below, it counts as dead
@@ -155,10 +155,10 @@ class Intervention(Method[Batch]):
     def weights_loss(self, batch: Batch, other: Batch) -> Terms:
         """What the weight network minimises: the adversarial loss in its own weights alone."""
         with torch.no_grad():
-            x_hat, x_do = self.intervened(batch, other)
+            _, x_do = self.intervened(batch, other)
         log_w = self.log_weights(x_do)
         largest = gather(normalised_weights(log_w).detach()).amax()
-        return Terms(self.adversarial(x_hat, x_do, log_w), {"largest": largest})
+        return Terms(self.adversarial(None, x_do, log_w), {"largest": largest})
 
     def intervened(self, batch: Batch, other: Batch) -> tuple[Observations, Observations]:
         """Reconstructions, and what is decoded with one feature of each set to that of the other image."""
@@ -251,13 +251,6 @@ class Intervention(Method[Batch]):
         """How well held-out observations are reconstructed."""
         nll = self.likelihood.nll(self.decoded(self.encode(batch.x)), batch.x)
         return Terms(nll, {"nll": nll})
-
-
-def feature_strands(features: int, dimensions: int) -> Strands:
-    """The whole code, and each feature where it has several dimensions."""
-    whole = {"codes": range(features * dimensions)}
-    parts = {f"z{k}": range(k * dimensions, (k + 1) * dimensions) for k in range(features)}
-    return Strands(whole | (parts if dimensions > 1 else {}), size=features * dimensions)
 
 
 def narrowness(z: Codes) -> Scalar:

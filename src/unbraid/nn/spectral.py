@@ -23,8 +23,8 @@ def spectrally_normalised(weight: Float[Tensor, "o *rest"]) -> Float[Tensor, "o 
             gram = gram / gram.norm().clamp(min=1e-12)
             gram = gram @ gram
         # All columns of a high power point where the largest singular value is; their sum may cancel, one cannot.
-        longest = F.one_hot(gram.square().sum(0).argmax(), len(gram)).to(gram.dtype)
-        direction = F.normalize(gram @ longest, dim=0)
+        longest = gram.index_select(1, gram.square().sum(0).argmax().view(1))
+        direction = F.normalize(longest[:, 0], dim=0)
     return weight / (direction @ matrix).norm().clamp(min=1e-12)
 
 
