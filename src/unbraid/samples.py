@@ -222,6 +222,12 @@ class Sample:
         return {name: self.method.strands[name] for name in names} if names and whole else None
 
     @property
+    def features(self) -> dict[str, tuple[int, ...]]:
+        """The columns of the whole code that each feature of the strand has: those blocks, or one each."""
+        codes = {f"code {j}": (j,) for j in self.method.strands[self.strand]}
+        return self.blocks or codes
+
+    @property
     def device(self) -> str:
         """Where the method is."""
         return str(self.method.step.device)

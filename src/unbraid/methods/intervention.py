@@ -6,18 +6,17 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
 from unbraid.nn import Features, Translator, judge
-from unbraid.objectives import Bernoulli, Likelihood
+from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal
 from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands, feature_strands
-from unbraid.types import Batch, Codes, Observations, Scalar, Terms
+from unbraid.types import Batch, Codes, Gaussian, Observations, Scalar, Terms
 
 LEAST = 0.05  # of the largest change that a feature makes: below, it counts as dead
 
@@ -49,8 +48,8 @@ class Intervention(Method[Batch]):
         saturating: Whether the autoencoder minimises log(1 - Disc) as the paper has it, or -log Disc, whose gradient
             does not vanish where the discriminator is sure.
         real_gradient: Whether the adversarial loss also reaches the autoencoder through the images taken as real.
-        spread: The weight of a penalty (1 - standard deviation)² on each code whose spread is below 1; 0 as in the
-            paper.
+        bottleneck: The weight of the KL divergence of a Gaussian posterior, from which codes are then drawn; 0 for
+            codes without noise, as the paper has them.
         inner_steps: How many steps of gradient descent the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Channels of the translator's first layer.
@@ -76,16 +75,16 @@ class Intervention(Method[Batch]):
         reweigh: bool = True,
         saturating: bool = True,
         real_gradient: bool = False,
-        spread: float = 0.0,
-        inner_steps: int = 10,  # the paper gives neither steps, rate nor layers
+        bottleneck: float = 0.0,
+        inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.1,
         inner_width: int = 16,
         unrolled: bool = False,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__()
-        require_nonnegative(undo=undo, adversary=adversary, translation=translation, spread=spread)
-        require_nonnegative(inner_rate=inner_rate)
+        require_nonnegative(undo=undo, adversary=adversary, translation=translation)
+        require_nonnegative(bottleneck=bottleneck, inner_rate=inner_rate)
         if features < 2 or dimensions < 1 or inner_steps < 1:
             raise ValueError(
                 "The code needs at least 2 features of at least 1 dimension, and the translator 1 step; got "
@@ -97,7 +96,7 @@ class Intervention(Method[Batch]):
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.spread, self.unrolled = spread, unrolled
+        self.bottleneck, self.unrolled = bottleneck, unrolled
         self.inner_steps, self.inner_rate = inner_steps, inner_rate
         self._strands = feature_strands(features, dimensions)
         with torch.device("meta"):  # its weights are drawn within a step
@@ -110,7 +109,7 @@ class Intervention(Method[Batch]):
         for name in ("discriminator", "weights"):
             if name in wanted:
                 parts[name] = judge(parts["encoder"])
-        return parts | {"encoder": Features(parts["encoder"])}
+        return parts if cls.setting(settings, "bottleneck") else parts | {"encoder": Features(parts["encoder"])}
 
     @property
     def strands(self) -> Strands:
@@ -124,7 +123,7 @@ class Intervention(Method[Batch]):
     def loss(self, batch: Batch, other: Batch | None = None) -> Terms:
         if other is None:  # a batch alone is cut in halves
             batch, other = (Batch(x) for x in batch.x.chunk(2))
-        z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
+        z, z_r, kl = self.drawn(batch, other)
         chosen = self.choose(z)
         z_do = torch.where(chosen, z_r, z)  # Z_k = z_k^r
         decoded = self.decoded(torch.cat([z, z_do]))
@@ -139,9 +138,9 @@ class Intervention(Method[Batch]):
         if self.translation:
             parts["translation"] = self.difficulty(z, z_r)
             total = total + self.translation * parts["translation"]
-        if self.spread:
-            parts["spread"] = narrowness(torch.cat([z, z_r]))
-            total = total + self.spread * parts["spread"]
+        if kl is not None:
+            parts["kl"] = kl
+            total = total + self.bottleneck * kl
         parts["active"] = self.active(chosen, (x_do - x_hat).detach())
         return Terms(total, parts)
 
@@ -162,10 +161,20 @@ class Intervention(Method[Batch]):
 
     def intervened(self, batch: Batch, other: Batch) -> tuple[Observations, Observations]:
         """Reconstructions, and what is decoded with one feature of each set to that of the other image."""
-        z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
+        z, z_r, _ = self.drawn(batch, other)
         z_do = torch.where(self.choose(z), z_r, z)
         x_hat, x_do = self.likelihood.mean(self.decoded(torch.cat([z, z_do]))).chunk(2)
         return x_hat, x_do
+
+    def drawn(self, batch: Batch, other: Batch) -> tuple[Codes, Codes, Scalar | None]:
+        """The codes of both batches, by one joined forward; with a bottleneck drawn from the posterior, and its KL."""
+        if not self.bottleneck:
+            z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
+            return z, z_r, None
+        mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
+        q = Gaussian(mean, logvar)
+        z, z_r = q.sample().chunk(2)
+        return z, z_r, kl_to_standard_normal(q)
 
     def adversarial(
         self,
@@ -229,7 +238,8 @@ class Intervention(Method[Batch]):
         return (mean > LEAST * mean.amax()).to(change.dtype).sum()
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        return self.encoder(x).to(x.dtype)
+        out = self.encoder(x)
+        return (out[0] if self.bottleneck else out).to(x.dtype)
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
         return self.likelihood.mean(self.decoded(codes, given))
@@ -251,13 +261,6 @@ class Intervention(Method[Batch]):
         """How well held-out observations are reconstructed."""
         nll = self.likelihood.nll(self.decoded(self.encode(batch.x)), batch.x)
         return Terms(nll, {"nll": nll})
-
-
-def narrowness(z: Codes) -> Scalar:
-    """How far the codes' spreads over the batch fall short of 1, squared, summed over codes."""
-    everyone = gather(z)
-    deviation = (everyone.var(0, unbiased=False) + 1e-6).sqrt()
-    return F.relu(1 - deviation).square().sum()
 
 
 def _pick(rows: Codes, u: Float[Tensor, " n"]) -> Float[Tensor, "1 d"]:

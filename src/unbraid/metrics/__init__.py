@@ -25,7 +25,9 @@ from unbraid.metrics.modularity import Modularity, modularity
 from unbraid.metrics.probe import Probe, probe
 from unbraid.metrics.sap import SAP, sap
 from unbraid.metrics.subembedding_gap import SubembeddingGap, subembedding_gap
+from unbraid.metrics.translation_difficulty import TranslationDifficulty, translation_difficulty
 from unbraid.metrics.udr import UDR, udr
+from unbraid.metrics.variation_predictability import VariationPredictability, variation_predictability
 from unbraid.metrics.w2 import W2, w2
 
 __all__ = [
@@ -55,6 +57,8 @@ __all__ = [
     "Modularity",
     "Probe",
     "SubembeddingGap",
+    "TranslationDifficulty",
+    "VariationPredictability",
     "active_codes",
     "background_distance",
     "background_norm",
@@ -84,6 +88,8 @@ __all__ = [
     "probe",
     "sap",
     "subembedding_gap",
+    "translation_difficulty",
     "udr",
+    "variation_predictability",
     "w2",
 ]

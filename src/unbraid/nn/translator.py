@@ -52,14 +52,16 @@ class Translator(nn.Module):
 
     def fresh(self, like: Tensor) -> Weights:
         """New weights as PyTorch would draw them, on the device and in the precision of a tensor."""
-        weights: Weights = {}
+        shapes, reach = {}, []
         for name, layer in self.layers.named_children():
             if isinstance(layer, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
-                reach = 1 / math.sqrt(layer.weight[0].numel())
                 for part, parameter in layer.named_parameters():
-                    drawn = torch.rand(parameter.shape, device=like.device, dtype=like.dtype)
-                    weights[f"layers.{name}.{part}"] = (2 * drawn - 1) * reach
-        return weights
+                    shapes[f"layers.{name}.{part}"] = parameter.shape
+                    reach.append(1 / math.sqrt(layer.weight[0].numel()))
+        counts = [shape.numel() for shape in shapes.values()]
+        drawn = 2 * torch.rand(sum(counts), device=like.device, dtype=like.dtype) - 1
+        scaled = torch._foreach_mul(drawn.split(counts), reach)  # one kernel for all
+        return {name: part.view(shape) for (name, shape), part in zip(shapes.items(), scaled, strict=True)}
 
     def loss(self, weights: Weights, u: Observations, v: Observations, nll: Loss) -> Scalar:
         """How badly u is translated to v with these weights (Eq. 2), in nats per image."""
@@ -91,7 +93,6 @@ class Translator(nn.Module):
 
         for _ in range(steps):
             gradients = torch.func.grad(mean)(weights)
-            weights = {name: weight - rate * gradients[name] for name, weight in weights.items()}
-            if not unrolled:
-                weights = {name: weight.detach() for name, weight in weights.items()}
+            moved = torch._foreach_add(list(weights.values()), [gradients[name] for name in weights], alpha=-rate)
+            weights = dict(zip(weights, moved if unrolled else [part.detach() for part in moved], strict=True))
         return weights

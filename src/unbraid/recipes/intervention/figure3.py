@@ -1,0 +1,27 @@
+"""Whether the translation metric ranks models as metrics with labels do: FactorVAEs of all sorts (Fig. 3).
+
+Unsupervised Disentanglement Learning by Intervention, 2021: different weights, seeds and relations of factors, on
+dSprites and 3D Shapes. `python benchmarks/rank_correlation.py STUDY` computes Spearman's coefficients and draws them.
+`quick` takes rendered sprites at 32×32 and a few models.
+"""
+
+from unbraid.plan import Plan, replace
+from unbraid.recipes.intervention import STEPS, plans
+
+METRICS = ("dci", "sap", "irs", "translation_difficulty", "variation_predictability", "active_codes")
+GAMMAS = (1.0, 5.0, 10.0, 20.0, 40.0, 100.0)
+
+
+def runs(scale: str) -> list[Plan]:
+    """Six weights, two seeds (ten at paper scale), both laws, each dataset."""
+    if scale == "quick":
+        return models("sprites", 100, 1, GAMMAS[::3])
+    return [plan for data in ("dsprites", "rooms") for plan in models(data, STEPS, 10, GAMMAS)]
+
+
+def models(data: str, steps: int, seeds: int, gammas: tuple[float, ...]) -> list[Plan]:
+    """FactorVAEs with all scores."""
+    methods: dict[str, dict[str, object]] = {
+        f"factor-vae {gamma}": {"gamma": gamma, "architecture": "conv-factor-vae"} for gamma in gammas
+    }
+    return [replace(plan, metrics=METRICS) for plan in plans(data, steps, seeds, methods=methods)]
