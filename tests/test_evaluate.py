@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
 from unbraid.evaluate import available_metrics, evaluate
-from unbraid.methods import BetaVAE
+from unbraid.methods import BetaVAE, FactorVAE
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.samples import Sample
 from unbraid.seeds import derive
@@ -193,3 +193,20 @@ def test_an_instance_is_no_factor_to_score_and_neither_is_one_that_does_not_vary
     sample = Sample(make(BetaVAE).float(), data.under(lambda space: space.only(a=[1])), size=0, seed=0)
     assert sample.size == 20 and sample.names == ("c",)
     assert sample.factors.shape == (20, 1) and set(sample.instances.tolist()) == {0, 1, 2, 3}
+
+
+def test_strands_of_several_codes_are_scored_whole() -> None:
+    method = make(FactorVAE, dimensions=2).float()
+    scores = evaluate(method, dataset(), ["sap"], protocol="infogan_cr", samples=200)
+    assert np.shape(scores[0]["evidence"]["scores"]) == (2, 3)  # two strands, three factors
+    plain = evaluate(make(FactorVAE).float(), dataset(), ["sap"], protocol="infogan_cr", samples=200)
+    assert np.shape(plain[0]["evidence"]["scores"]) == (4, 3)
+
+
+def test_metrics_without_labels_decode() -> None:
+    """On data without factors, and with the settings of the metric as the protocol of its score."""
+    plain = Dataset(torch.randint(0, 256, (200, *SHAPE), dtype=torch.uint8), name="plain")
+    scores = evaluate(make(BetaVAE).float(), plain, ["translation_difficulty"], samples=200)
+    assert scores[0]["metric"] == "translation_difficulty" and scores[0]["n"] == 200
+    assert "steps=100" in scores[0]["protocol"] and "width=8" in scores[0]["protocol"]
+    assert len(scores[0]["evidence"]["per_feature"]) == 4

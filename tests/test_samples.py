@@ -8,6 +8,7 @@ from torch.testing import assert_close
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
 from unbraid.methods import VFAE, BetaVAE, ContrastVAE
+from unbraid.methods import VFAE, BetaVAE, InfoGAN, Intervention
 from unbraid.samples import Arrays, Missing, Sample
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
@@ -136,3 +137,28 @@ def test_class_names_and_a_missing_background_are_said() -> None:
         _ = sample().background_codes
     with pytest.raises(Missing, match="have no names"):
         _ = sample(label="a").class_names
+def test_values_with_names_are_classes_and_sizes_need_not_all_occur() -> None:
+    here = sample(label="a", value_names={"c": list("vwxyz")})
+    assert here.kinds == ("discrete", "continuous", "discrete")
+    partial = Sample(here.method, here.dataset.under(lambda space: space.only(a=[0, 1])), size=5, seed=0)
+    assert partial.sizes == (3, 4, 5)
+
+
+def test_features_are_blocks_or_single_codes() -> None:
+    here = sample()
+    assert here.blocks is None and here.features == {f"code {j}": (j,) for j in range(CODES)}
+    method = make(Intervention, features=2, dimensions=2).float()
+    blocked = Sample(method, here.dataset, size=5, seed=0)
+    assert blocked.blocks == blocked.features == {"z0": (0, 1), "z1": (2, 3)}
+    assert blocked.of_strand("z0").features == {"code 0": (0,), "code 1": (1,)}
+    noisy = Sample(make(InfoGAN).float(), here.dataset, size=5, seed=0)
+    assert list(noisy.features.values()) == [(0,), (1,), (2,)]  # not the noise
+
+
+def test_codes_are_decoded_where_they_can_be() -> None:
+    here = sample()
+    decoded = here.generate(here.whole_codes)
+    with torch.no_grad():
+        assert_close(decoded, here.method.decode(torch.from_numpy(here.whole_codes)).numpy())
+    with pytest.raises(Missing, match="vfae does not decode codes alone"):
+        _ = Sample(make(VFAE).float(), here.dataset, size=5, seed=0).generate

@@ -54,7 +54,7 @@ def test_paths_open_folders_and_archives(tmp_path: Path) -> None:
             r"no dataset 'qqq'\. The choices are sprites, dsprites, rooms, shapes3d, mpi3d, .*, a folder",
         ),
         ("sprites", {"sise": 32}, "no option sise; its options are size, antialias"),
-        ("dsprites", {"size": 32}, "no option size; it has none"),
+        ("dsprites", {"size": 32}, "no option size; its options are correlate, sigma, resample"),
         (
             "mpi3d",
             {"variant": "real", "size": 1},

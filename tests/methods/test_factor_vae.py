@@ -1,5 +1,6 @@
 """Limits, slope and game of the FactorVAE, src/unbraid/methods/factor_vae.py."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -9,7 +10,7 @@ from tests.tiny import CODES, images, loss, make
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.vae import VAE
 from unbraid.optimisers import Adam
-from unbraid.types import Batch
+from unbraid.types import Batch, Gaussian
 
 
 class Recorder(nn.Module):
@@ -121,3 +122,26 @@ def test_the_critic_learns_to_see_correlated_codes() -> None:
         method.critic_loss(Batch(images(64, seed=step)), Batch(images(64, seed=1000 + step))).total.backward()
         optimiser.step()
     assert loss(method, Batch(images(64, seed=5000))).parts["tc"] > 1.0
+
+
+def test_strands_of_several_codes_are_shuffled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = make(FactorVAE, dimensions=2)
+    assert dict(method.strands) == {"codes": (0, 1, 2, 3), "z0": (0, 1), "z1": (2, 3)}
+    seen: list[Tensor] = []
+    monkeypatch.setattr(method.critic, "forward", lambda z: seen.append(z) or z[:, :2])
+    monkeypatch.setattr(Gaussian, "sample", lambda self: self.mean)
+    x, other = Batch(images(8)), Batch(images(8, seed=7))
+    method.critic_loss(x, other)
+    shuffled, codes = seen[0][8:], method.encode(other.x)
+    for part in (slice(0, 2), slice(2, 4)):
+        rows = {tuple(row) for row in codes[:, part].tolist()}
+        assert {tuple(row) for row in shuffled[:, part].tolist()} == rows  # pairs stay together
+    assert not torch.equal(shuffled, codes)
+
+
+def test_a_code_that_does_not_divide_is_refused() -> None:
+    for dimensions in (3, 4, 0):
+        with pytest.raises(
+            ValueError, match=f"at least two strands of equal size; got dimensions={dimensions}"
+        ):
+            make(FactorVAE, dimensions=dimensions)

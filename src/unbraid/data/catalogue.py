@@ -185,8 +185,7 @@ def _constructor_taking(name_or_path: str, options: Mapping[str, Any]) -> Callab
     allowed = [name for name in _parameters(make) if name not in ("root", "path")]
     if unknown := [name for name in options if name not in allowed]:
         raise ValueError(
-            f"The dataset {name_or_path} has no option {', '.join(unknown)}; "
-            + (f"its options are {', '.join(allowed)}." if allowed else "it has none.")
+            f"The dataset {name_or_path} has no option {', '.join(unknown)}; its options are {', '.join(allowed)}."
         )
     return make
 

@@ -1,6 +1,7 @@
 """Oxford Flowers 102: photographs of flowers. Nilsback and Zisserman, 2008, Automated Flower Classification over a
 Large Number of Classes."""
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -49,7 +50,9 @@ def flowers102(root: Path | None = None, *, size: int = 64) -> Dataset:
         _unpack(IMAGES.locate(root), folder)
     files = sorted(folder.glob("image_*.jpg"))
     if not files:
-        raise FileNotFoundError(f"{folder} holds no image_00001.jpg and so on: put the archive's pictures there.")
+        raise FileNotFoundError(
+            f"{folder} holds no image_00001.jpg and so on: put the archive's pictures there."
+        )
     images = read_images(files, size=size, name="flowers102")
     labels = LABELS.path(root)
     if not labels.is_file():  # pictures alone are enough to learn from
@@ -78,7 +81,11 @@ def _kinds(path: Path, files: list[Path]) -> np.ndarray:
 def _unpack(archive: Path, folder: Path) -> None:
     """The pictures of the archive beside it; nothing else of it is written."""
     with readable(archive), tarfile.open(archive) as stored:
-        pictures = [member for member in stored if member.isfile() and member.name.endswith(".jpg")]
+        pictures = [
+            member
+            for member in stored
+            if member.isfile() and re.fullmatch(r"jpg/image_\d{5}\.jpg", member.name)
+        ]
         contents = {Path(member.name).name: stored.extractfile(member) for member in pictures}
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():

@@ -7,7 +7,7 @@ correlated, at any strength.
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from torch import Generator
 
@@ -38,8 +38,6 @@ def under_law(
         split: `train`, or `test` for those that are held out.
         law_seed: Of what is held out and of what is drawn.
     """
-    if split not in get_args(Split):
-        raise ValueError(f"The splits are {' and '.join(get_args(Split))}; got split={split!r}.")
     if resample < 0 or hold_out < 0:
         raise ValueError(
             f"resample and hold_out count observations, from 0 on; got {resample} and {hold_out}."
@@ -49,7 +47,9 @@ def under_law(
             f"Two different factors can be correlated, such as pos_x,scale; got {','.join(correlate)}."
         )
     if split == "test" and not hold_out:
-        raise ValueError("Nothing is held out to test: give hold_out, the number of observations to hold out.")
+        raise ValueError(
+            "Nothing is held out to test: give hold_out, the number of observations to hold out."
+        )
     name, kept, held = dataset.name, dataset, dataset
     if hold_out:
         if hold_out >= len(dataset):
@@ -72,7 +72,9 @@ def _generator(seed: int, purpose: str) -> Generator:
 
 
 LAW = {
-    name: parameter for name, parameter in inspect.signature(under_law).parameters.items() if name != "dataset"
+    name: parameter
+    for name, parameter in inspect.signature(under_law).parameters.items()
+    if name != "dataset"
 }
 
 

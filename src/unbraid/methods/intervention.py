@@ -109,7 +109,9 @@ class Intervention(Method[Batch]):
         for name in ("discriminator", "weights"):
             if name in wanted:
                 parts[name] = judge(parts["encoder"])
-        return parts if cls.setting(settings, "bottleneck") else parts | {"encoder": Features(parts["encoder"])}
+        return (
+            parts if cls.setting(settings, "bottleneck") else parts | {"encoder": Features(parts["encoder"])}
+        )
 
     @property
     def strands(self) -> Strands:

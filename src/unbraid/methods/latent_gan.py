@@ -46,8 +46,8 @@ class LatentGAN(Method[Batch]):
             )
         self.generator, self.discriminator, self.likelihood = generator, discriminator, likelihood
         self.code, self.noise, self.information, self.updates = code, noise, information, updates
-        sizes = {"codes": code} | ({"noise": noise} if noise else {})
-        self._strands = Strands.cut(**sizes)
+        strands = {"codes": range(code)} | ({"noise": range(code, code + noise)} if noise else {})
+        self._strands = Strands(strands, size=code + noise)
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:

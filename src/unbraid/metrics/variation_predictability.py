@@ -60,8 +60,8 @@ def variation_predictability(
     chosen = list(as_features(features, codes.shape[1]).values())
     if pairs < FEWEST or min(epochs, width, batch) < 1:
         raise ValueError(
-            f"VP needs at least {FEWEST} pairs and 1 epoch, channel and pair a step; got {pairs}, {epochs}, {width} and "
-            f"{batch}."
+            f"VP needs at least {FEWEST} pairs and 1 epoch, channel and pair a step; got {pairs}, {epochs}, {width} "
+            f"and {batch}."
         )
     answers = rng.integers(len(chosen), size=pairs)
     rows, others = codes[rng.integers(len(codes), size=(2, pairs))]
@@ -105,19 +105,24 @@ def _learn(
             F.cross_entropy(network(x[rows]), y[rows]).backward()
             adam.step()
         with torch.no_grad():
-            right = [(network(part).argmax(1) == z).sum() for part, z in zip(x[count:].split(512), y[count:].split(512), strict=True)]
+            right = [
+                (network(part).argmax(1) == z).sum()
+                for part, z in zip(x[count:].split(512), y[count:].split(512), strict=True)
+            ]
         curve.append(float(sum(right)) / (len(x) - count))
     return np.array(curve)
 
 
 def _network(shape: tuple[int, ...], features: int, width: int) -> Any:
-    """The authors' layers for images: a convolution of 7 and stride 2, a pooling, three of 3, and a mean over places."""
+    """The authors' layers for images: one of 7 with stride 2, a pooling, three of 3, and a mean over places."""
     from math import prod
 
     from torch import nn
 
     if len(shape) != 3 or min(shape[1:]) < 8:
-        return nn.Sequential(nn.Flatten(), nn.Linear(prod(shape), width), nn.ReLU(), nn.Linear(width, features))
+        return nn.Sequential(
+            nn.Flatten(), nn.Linear(prod(shape), width), nn.ReLU(), nn.Linear(width, features)
+        )
     modules: list[nn.Module] = [nn.Conv2d(shape[0], width, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(2)]
     before = width
     for after in (width, 2 * width, 4 * width):

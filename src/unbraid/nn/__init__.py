@@ -11,9 +11,9 @@ from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
 from unbraid.nn.gan import Discriminator, Generator, PairCritic
-from unbraid.nn.judge import judge
 from unbraid.nn.joined import Joined
 from unbraid.nn.joint_critic import JointCritic
+from unbraid.nn.judge import judge
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet

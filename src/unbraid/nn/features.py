@@ -22,7 +22,9 @@ class Features(Network):
         ending: What follows the last layer: linear (nothing), relu or tanh.
     """
 
-    def __init__(self, encoder: ConvEncoder | DigitEncoder | MLPEncoder, *, ending: Ending = "linear") -> None:
+    def __init__(
+        self, encoder: ConvEncoder | DigitEncoder | MLPEncoder, *, ending: Ending = "linear"
+    ) -> None:
         super().__init__()
         self.shape, self.codes = encoder.shape, encoder.codes
         self.trunk = encoder.trunk

@@ -43,7 +43,12 @@ class Generator(Decoder):
             return
         maps, before = shape[1] // 16, CHANNELS[-1]
         flat = before * maps**2
-        modules += [nn.Linear(hidden, flat), BatchNorm1d(flat), nn.ReLU(), nn.Unflatten(1, (before, maps, maps))]
+        modules += [
+            nn.Linear(hidden, flat),
+            BatchNorm1d(flat),
+            nn.ReLU(),
+            nn.Unflatten(1, (before, maps, maps)),
+        ]
         for after in CHANNELS[-2::-1]:
             modules += [Doubling(before, after), nn.LeakyReLU(SLOPE), BatchNorm2d(after)]
             before = after

@@ -4,14 +4,15 @@ Unsupervised Disentanglement Learning by Intervention, 2021, Tables 5, 7 and 9: 
 differences, and one number at the end. The paper's sigmoid and exponential are left to the loss.
 """
 
-from unbraid.nn.base import Encoder
+from torch import nn
+
 from unbraid.nn.conv import ConvEncoder
 from unbraid.nn.digits import DigitEncoder
 from unbraid.nn.features import Features
 from unbraid.nn.mlp import MLPEncoder
 
 
-def judge(encoder: Encoder) -> Features:
+def judge(encoder: nn.Module) -> Features:
     """A fresh network that goes with the encoder of an autoencoder for the same observations."""
     if isinstance(encoder, DigitEncoder):
         return Features(DigitEncoder(encoder.shape, 1, hidden=(128,)))

@@ -12,9 +12,10 @@ from torch.nn import functional as F
 
 SQUARINGS = 5
 Maps = Float[Tensor, "_ _ _ _"]
+Weight = Float[Tensor, "..."]  # outputs come first
 
 
-def spectrally_normalised(weight: Float[Tensor, "o *rest"]) -> Float[Tensor, "o *rest"]:
+def spectrally_normalised(weight: Weight) -> Weight:
     """The weight divided by its largest singular value, through which gradients flow."""
     matrix = weight.flatten(1)
     with torch.no_grad():

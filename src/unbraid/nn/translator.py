@@ -60,7 +60,7 @@ class Translator(nn.Module):
                     reach.append(1 / math.sqrt(layer.weight[0].numel()))
         counts = [shape.numel() for shape in shapes.values()]
         drawn = 2 * torch.rand(sum(counts), device=like.device, dtype=like.dtype) - 1
-        scaled = torch._foreach_mul(drawn.split(counts), reach)  # one kernel for all
+        scaled = torch._foreach_mul(drawn.split(counts), reach)  # type: ignore[attr-defined]  # one kernel for all
         return {name: part.view(shape) for (name, shape), part in zip(shapes.items(), scaled, strict=True)}
 
     def loss(self, weights: Weights, u: Observations, v: Observations, nll: Loss) -> Scalar:
@@ -93,6 +93,10 @@ class Translator(nn.Module):
 
         for _ in range(steps):
             gradients = torch.func.grad(mean)(weights)
-            moved = torch._foreach_add(list(weights.values()), [gradients[name] for name in weights], alpha=-rate)
-            weights = dict(zip(weights, moved if unrolled else [part.detach() for part in moved], strict=True))
+            moved = torch._foreach_add(  # type: ignore[attr-defined]
+                list(weights.values()), [gradients[name] for name in weights], alpha=-rate
+            )
+            weights = dict(
+                zip(weights, moved if unrolled else [part.detach() for part in moved], strict=True)
+            )
         return weights

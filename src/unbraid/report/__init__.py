@@ -1,6 +1,13 @@
 """Figures and the self-contained HTML page."""
 
 from unbraid.report.figures import Figure, Row, reconstructions, swaps, traversals
+from unbraid.report.intervention import (
+    importance_chart,
+    joint_chart,
+    neighbours,
+    quantile_traversals,
+    rank_chart,
+)
 from unbraid.report.page import Foreword, write_report
 from unbraid.report.sheets import image_sheet
 from unbraid.report.strand_charts import change_chart, map_chart
@@ -13,7 +20,12 @@ __all__ = [
     "change_chart",
     "code_changes",
     "image_sheet",
+    "importance_chart",
+    "joint_chart",
     "map_chart",
+    "neighbours",
+    "quantile_traversals",
+    "rank_chart",
     "reconstructions",
     "strand_edits",
     "strand_maps",

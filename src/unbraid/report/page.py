@@ -18,6 +18,7 @@ from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl
 from unbraid.report.command import command_of
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals
+from unbraid.report.intervention import importance_chart, joint_chart, neighbours, quantile_traversals
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.sheets import image_strip, png_bytes
 from unbraid.report.strand_charts import change_chart, map_chart
@@ -31,6 +32,8 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "traversals": ("Traversals", traversals),
     "swaps": ("Swaps", swaps),
     "strands": ("What each strand holds", strand_edits),
+    "quantiles": ("From quantile to quantile", quantile_traversals),
+    "neighbours": ("Neighbours by strand", neighbours),
 }
 VIEW_FIGURES: dict[
     str, tuple[str, Callable[..., Figure]]
@@ -187,6 +190,10 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     for name, (_, figure) in wanted.items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
+        if name == "quantiles" and hasattr(model.method, "posterior"):
+            continue  # whose codes have a prior, so that fixed values will do
+        if name == "neighbours" and not getattr(model.method, "blocks", ()):
+            continue
         try:
             figures[name] = figure(model, dataset)
         except ValueError as error:
@@ -196,6 +203,7 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
             charts = _strand_charts(model, dataset)
         except ValueError as error:
             missing.append(str(error))
+    charts |= _factor_charts(run, dataset)
     return (
         figures,
         charts,
@@ -203,21 +211,46 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     )
 
 
+def _chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
+    light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
+    return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
+
+
+def _factor_charts(run: Run, dataset: Dataset) -> dict[str, Chart]:
+    """The joint distribution of factors that training showed correlated, and what DCI found each code to matter for."""
+    pair = tuple((dataset.origin or {}).get("options", {}).get("correlate", ()))
+    charts = {}
+    if pair:
+        charts["joint"] = _chart(
+            "Correlated factors",
+            f"How often training shows {pair[0]} and {pair[1]} together; 1 is the most frequent pair of values.",
+            lambda dark: joint_chart(dataset, *pair, dark=dark),
+        )
+    found = [score for score in run.scores() if score["metric"] == "dci" and "evidence" in score]
+    if found and dataset.space is not None:
+        importances = np.asarray(found[-1]["evidence"]["importances"])
+        varying = [n for n, size in zip(dataset.space.names, dataset.space.sizes, strict=True) if size > 1]
+        names = [name for name in varying if name != dataset.instance]
+        if importances.shape[1] == len(names):
+            charts["importance"] = _chart(
+                "What each code matters for",
+                "Importance of each code in predicting each factor, as DCI has it"
+                + (", the correlated factors in red." if pair else "."),
+                lambda dark: importance_chart(importances, names, highlight=pair, dark=dark),
+            )
+    return charts
+
+
 def _strand_charts(model: Model, dataset: Dataset) -> dict[str, Chart]:
     """How far codes move when one factor changes, and a map of each strand."""
     changes, maps = code_changes(model, dataset), strand_maps(model, dataset)
-
-    def chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
-        light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
-        return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
-
     return {
-        "changes": chart(
+        "changes": _chart(
             "What each factor moves",
             "How far each code moves when one factor changes; 1 is as far as between two images drawn at random.",
             lambda dark: change_chart(changes, model.strands, dark=dark),
         ),
-        "maps": chart(
+        "maps": _chart(
             "Maps of the strands",
             f"t-SNE maps of each strand, coloured by {maps.factor}.",
             lambda dark: map_chart(maps, dark=dark),

@@ -21,7 +21,8 @@ def runs(scale: str) -> list[Plan]:
     """Every part on correlated factors."""
     quick = scale == "quick"
     methods = {
-        f"intervention {name}": {"architecture": "conv-factor-vae"} | options for name, options in PARTS.items()
+        f"intervention {name}": {"architecture": "conv-factor-vae"} | options
+        for name, options in PARTS.items()
     }
     data, steps, seeds = ("sprites", 50, 1) if quick else ("dsprites", STEPS, 3)
     return [plan for plan in plans(data, steps, seeds, methods=methods) if plan.options["correlate"]]

@@ -1,0 +1,67 @@
+"""Oxford Flowers 102, src/unbraid/data/flowers102.py."""
+
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.io import savemat
+
+from unbraid.data.catalogue import check_dataset
+from unbraid.data.flowers102 import flowers102
+
+
+def make(root: Path, count: int = 3) -> Path:
+    folder = root / "flowers102"
+    (folder / "jpg").mkdir(parents=True)
+    for number in range(1, count + 1):
+        Image.new("RGB", (20, 12), (40 * number, 0, 0)).save(folder / "jpg" / f"image_{number:05}.jpg")
+    savemat(folder / "imagelabels.mat", {"labels": np.array([[5, 102, 1]])[:, :count]})
+    return folder
+
+
+def test_pictures_are_square_and_have_their_kind(tmp_path: Path) -> None:
+    make(tmp_path)
+    dataset = flowers102(tmp_path, size=8)
+    assert dataset.shape == (3, 8, 8) and len(dataset) == 3
+    factors = dataset.factors(dataset.rows())
+    assert factors is not None and factors[:, 0].tolist() == [4, 101, 0]
+    assert abs(float(dataset.observe(dataset.rows())[1, 0].mean()) - 80 / 255) < 0.02
+    assert "flowers102 is whole: 3 images" in check_dataset("flowers102", tmp_path)
+
+
+def test_the_official_archive_is_unpacked_once_and_nothing_beside_its_pictures(tmp_path: Path) -> None:
+    folder = make(tmp_path)
+    (folder / "jpg" / "notes.txt").write_text("no picture")
+    with tarfile.open(folder / "102flowers.tgz", "w:gz") as archive:
+        archive.add(folder / "jpg", "jpg")
+        archive.add(folder / "jpg" / "image_00001.jpg", "../../outside.jpg")
+    for file in (folder / "jpg").iterdir():
+        file.unlink()
+    (folder / "jpg").rmdir()
+    assert len(flowers102(tmp_path, size=8)) == 3
+    names = sorted(file.name for file in (folder / "jpg").iterdir())
+    assert names == ["image_00001.jpg", "image_00002.jpg", "image_00003.jpg"]
+    assert not (tmp_path.parent / "outside.jpg").exists()
+
+
+def test_pictures_alone_will_do(tmp_path: Path) -> None:
+    (make(tmp_path) / "imagelabels.mat").unlink()
+    assert flowers102(tmp_path, size=8).space is None
+
+
+def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"102flowers.tgz is missing: run `unbraid data get flowers102`"
+    ):
+        flowers102(tmp_path)
+    folder = make(tmp_path)
+    savemat(folder / "imagelabels.mat", {"labels": np.array([[5, 103, 1]])})
+    with pytest.raises(ValueError, match=r"imagelabels.mat is damaged.*a kind from 1 to 102"):
+        flowers102(tmp_path)
+    (folder / "jpg" / "image_00002.jpg").write_bytes(b"no picture")
+    with pytest.raises(ValueError, match=r"image_00002.jpg cannot be read as an image"):
+        flowers102(tmp_path)
+    with pytest.raises(ValueError, match="at least one pixel"):
+        flowers102(tmp_path, size=0)

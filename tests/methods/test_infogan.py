@@ -1,0 +1,20 @@
+"""InfoGAN, src/unbraid/methods/infogan.py."""
+
+from torch.testing import assert_close
+
+from tests.tiny import batch_for, loss, make
+from unbraid.methods import InfoGAN
+
+
+def test_raising_the_weight_by_one_adds_one_error_on_both_sides() -> None:
+    method, batch = make(InfoGAN), batch_for(InfoGAN)
+    low = loss(method, batch)
+    method.information += 1
+    high = loss(method, batch)
+    assert_close(high.total - low.total, low.parts["information"])
+
+
+def test_the_generator_moves_twice_in_a_step_at_the_authors_rates() -> None:
+    generator, discriminator = make(InfoGAN).players()
+    assert (generator.updates, discriminator.updates) == (2, 1)
+    assert (generator.optimiser.rate, discriminator.optimiser.rate) == (1e-3, 2e-3)

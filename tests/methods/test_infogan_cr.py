@@ -1,0 +1,75 @@
+"""InfoGAN-CR and when its regulariser counts, src/unbraid/methods/infogan_cr.py."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from tests.tiny import batch_for, images, loss, make
+from unbraid.game import Game
+from unbraid.methods import InfoGANCR
+
+
+def test_the_regulariser_counts_from_its_start_on() -> None:
+    method, batch = make(InfoGANCR, start=5), batch_for(InfoGANCR)
+    early = loss(method, batch)
+    assert_close(early.total, early.parts["generator"] + 0.05 * early.parts["information"])
+    method.step += 5
+    late = loss(method, batch)
+    assert_close(late.total - early.total, 2.0 * late.parts["contrast"])
+    assert Game(method).playing(4) == ("generator", "discriminator")
+    assert Game(method).playing(5) == ("generator", "discriminator", "critic")
+
+
+def watched(method: InfoGANCR, monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """The latents that the generator is given."""
+    seen: list[Tensor] = []
+    made = method.made
+    monkeypatch.setattr(method, "made", lambda z: (seen.append(z), made(z))[1])
+    return seen
+
+
+def test_pairs_share_one_code_and_the_answer_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = make(InfoGANCR)
+    seen = watched(method, monkeypatch)
+    shared = method.pairs(images(300))[2]
+    z1, z2 = seen[0].chunk(2)
+    same = z1 == z2
+    assert torch.equal(same[:, :3], shared.bool()) and not same[:, 3].any()
+    assert (shared.sum(1) == 1).all() and (shared.sum(0) > 70).all()
+
+
+@pytest.mark.parametrize("gap", [0.5, 1.9])
+def test_codes_that_are_not_shared_lie_apart(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Around the circle from -1 to 1, at least `gap` ahead."""
+    method = make(InfoGANCR, gap=gap)
+    seen = watched(method, monkeypatch)
+    method.pairs(images(500))
+    z1, z2 = (z[:, :3] for z in seen[0].chunk(2))
+    ahead = (z2 - z1) % 2
+    assert ((ahead >= gap - 1e-9) | (z1 == z2)).all()
+    assert z2.min() >= -1 and z2.max() <= 1
+
+
+def test_a_critic_that_guesses_costs_log_of_the_number_of_codes() -> None:
+    method = make(InfoGANCR)
+    with torch.no_grad():
+        for parameter in method.critic.logits.parameters():
+            parameter.zero_()
+    assert_close(method.critic_loss(batch_for(InfoGANCR)).total.item(), math.log(3))
+
+
+def test_generator_and_critic_work_together() -> None:
+    """Both minimise the same cross-entropy: the generator's gradient of it is that of its own loss."""
+    method, batch = make(InfoGANCR, information=0.0, contrast=3.0), batch_for(InfoGANCR)
+    terms = loss(method, batch)
+    assert_close(terms.total - terms.parts["generator"], 3.0 * terms.parts["contrast"])
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(ValueError, match=r"gap lies below 2; got 0 and 2.0"):
+        make(InfoGANCR, gap=2.0)
+    with pytest.raises(ValueError, match=r"start counts steps from 0 on.*got -1"):
+        make(InfoGANCR, start=-1)

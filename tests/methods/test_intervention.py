@@ -1,0 +1,199 @@
+"""Interventions that undo themselves, gradients that stay on their side, src/unbraid/methods/intervention.py."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from tests.tiny import batch_for, images, make
+from unbraid.data import Dataset
+from unbraid.methods import Intervention
+from unbraid.methods.assemble import assemble
+from unbraid.nn import Features, MLPDecoder, MLPEncoder
+from unbraid.objectives import Bernoulli, Normal
+from unbraid.train import train
+from unbraid.types import Batch
+
+
+class Ideal(nn.Module):
+    """Rows that are their own code."""
+
+    codes, shape = 4, (4,)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Judge(nn.Module):
+    """The same logit, or log W, for every row."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.tensor(value, dtype=torch.float64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.value.expand(len(x), 1)
+
+
+def ideal(**settings: float) -> Intervention:
+    plain = {"features": 2, "dimensions": 2, "translation": 0.0, "likelihood": Normal()} | settings
+    return Intervention(Ideal(), Ideal(), Judge(0.0), Judge(0.0), **plain)  # type: ignore[arg-type]
+
+
+def rows(seed: int = 0, size: int = 6) -> Batch:
+    return Batch(torch.randn(size, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64))
+
+
+def test_intervening_twice_returns_the_original_of_a_perfect_autoencoder() -> None:
+    """Prop. 1: what L_in compares with the image is the image, so that it is what no error costs."""
+    method, batch = ideal(), rows()
+    terms = method.loss(batch, rows(1))
+    exact = Normal().nll(batch.x, batch.x)
+    assert_close(terms.parts["undo"], exact)
+    assert_close(terms.parts["nll"], exact)
+
+
+def test_an_intervention_sets_one_whole_feature_from_the_other_image() -> None:
+    method, batch, other = ideal(), rows(size=400), rows(1, 400)
+    x_hat, x_do = method.intervened(batch, other)
+    assert_close(x_hat, batch.x)
+    changed = (x_do != batch.x).view(-1, 2, 2)
+    assert torch.equal(changed[..., 0], changed[..., 1]) and (changed[..., 0].sum(1) == 1).all()
+    assert_close(torch.where(changed.flatten(1), other.x, batch.x), x_do)
+    assert 150 < int(changed[:, 0, 0].sum()) < 250  # both equally often
+
+
+def test_the_total_is_that_of_eq_3() -> None:
+    method, batch, other = make(Intervention), batch_for(Intervention), batch_for(Intervention, seed=5)
+    for weights in ((0.25, 10.0, 1.0), (0.0, 3.0, 2.0), (4.0, 0.0, 0.0)):
+        method.undo, method.adversary, method.translation = weights
+        torch.manual_seed(2)
+        total, parts = method.loss(batch, other)
+        expected = parts["nll"] + weights[0] * parts["undo"] + weights[1] * parts["adversary"]
+        assert_close(total, expected + weights[2] * parts.get("translation", torch.zeros_like(total)))
+        assert ("translation" in parts) == bool(weights[2])
+
+
+def test_the_adversarial_loss_of_a_guess() -> None:
+    """Disc = ½ everywhere: log ½ for the intervened, and for the discriminator 2 log 2 in all."""
+    method = ideal(adversary=1.0, undo=0.0)
+    log2 = torch.log(torch.tensor(2.0, dtype=torch.float64))
+    assert_close(method.loss(rows(), rows(1)).parts["adversary"], -log2)
+    assert_close(method.discriminator_loss(rows(), rows(1)).total, 2 * log2)
+    assert_close(method.weights_loss(rows(), rows(1)).parts["largest"], torch.ones_like(log2))
+
+
+def test_gradients_stay_on_their_side() -> None:
+    """The discriminator's loss reaches it alone, and so do those of the others; the loop takes them so."""
+    method = make(Intervention)
+    batches = batch_for(Intervention), batch_for(Intervention, seed=5)
+    names = {id(parameter): name.split(".")[0] for name, parameter in method.named_parameters()}
+    for loss, own in ((method.discriminator_loss, {"discriminator"}), (method.weights_loss, {"weights"})):
+        method.zero_grad()
+        loss(*batches).total.backward()
+        reached = {names[id(p)] for p in method.parameters() if p.grad is not None and p.grad.any()}
+        others = {"discriminator"} if own == {"weights"} else set()  # through which W's loss is computed
+        assert own <= reached <= own | others
+    assert [player.name for player in method.players()] == ["autoencoder", "discriminator", "weights"]
+    owned = [{names[id(p)] for p in player.parameters} for player in method.players()]
+    assert owned == [{"encoder", "decoder"}, {"discriminator"}, {"weights"}]
+    assert method.players()[2].optimiser.rate == 1e-5
+
+
+def test_real_images_pass_gradients_only_when_asked() -> None:
+    torch.manual_seed(0)
+    method = make(Intervention, undo=0.0, adversary=1.0, translation=0.0)
+    batches = batch_for(Intervention), batch_for(Intervention, seed=5)
+
+    def gradient() -> Tensor:
+        torch.manual_seed(1)
+        return torch.autograd.grad(
+            method.loss(*batches).parts["adversary"], [*method.decoder.parameters()][-1]
+        )[0]
+
+    without = gradient()
+    method.real_gradient = True
+    assert not torch.allclose(gradient(), without)
+
+
+def test_without_reweighing_all_weights_are_one_and_nobody_owns_them() -> None:
+    method = make(Intervention, reweigh=False)
+    assert_close(method.log_weights(images()), torch.zeros(8, dtype=torch.float64))
+    assert [player.name for player in method.players()] == ["autoencoder", "discriminator"]
+
+
+def test_dead_features_are_counted_out() -> None:
+    """Two features of two dimensions of which the second is the same for all: it never changes an image."""
+    method, still = ideal(), torch.tensor([1.0, 1.0, 0.0, 0.0], dtype=torch.float64)
+    batch, other = (Batch(rows(seed, 64).x * still) for seed in (0, 1))
+    assert method.loss(batch, other).parts["active"] == 1
+    assert method.loss(rows(0, 64), rows(1, 64)).parts["active"] == 2
+
+
+def test_the_translator_learns_within_the_loss() -> None:
+    """More steps of the inner loop leave less difficulty on average."""
+    few, many = (make(Intervention, inner_steps=steps, inner_rate=0.5) for steps in (1, 40))
+    z, z_test = (few.encode(images(32, seed=seed)) for seed in (1, 2))
+
+    def mean(method: Intervention) -> float:
+        torch.manual_seed(0)
+        return torch.stack([method.difficulty(z, z_test) for _ in range(8)]).mean().item()
+
+    assert mean(many) < mean(few) - 0.05
+
+
+def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> None:
+    first, unrolled = make(Intervention), make(Intervention, unrolled=True)
+    batches = batch_for(Intervention), batch_for(Intervention, seed=5)
+    results = []
+    for method in (first, unrolled):
+        torch.manual_seed(1)
+        difficulty = method.loss(*batches).parts["translation"]
+        results.append((difficulty, torch.autograd.grad(difficulty, [*method.decoder.parameters()])[-1]))
+    assert_close(results[0][0], results[1][0])
+    assert not torch.allclose(results[0][1], results[1][1])
+
+
+def test_a_bottleneck_draws_codes_and_pays_for_them() -> None:
+    method = make(Intervention, bottleneck=2.0, translation=0.0, undo=0.0, adversary=0.0)
+    total, parts = method.loss(batch_for(Intervention), batch_for(Intervention, seed=5))
+    assert_close(total, parts["nll"] + 2 * parts["kl"])
+    assert method.encode(images()).shape == (8, 4)
+
+
+def test_features_of_several_dimensions_are_strands() -> None:
+    method = make(Intervention, features=2, dimensions=3)
+    assert dict(method.strands) == {"codes": tuple(range(6)), "z0": (0, 1, 2), "z1": (3, 4, 5)}
+    assert method.blocks == ("z0", "z1") and method.strands.default == "codes"
+    assert make(Intervention).blocks == ()
+    with pytest.raises(ValueError, match="There is no strand 'z2'"):
+        method.strands["z2"]
+    with pytest.raises(ValueError, match="Code 6 does not exist: the code has dimensions 0 to 5"):
+        method.strands[6]
+
+
+def test_bad_sizes_are_refused() -> None:
+    encoder, decoder = Features(MLPEncoder((4,), 5, hidden=())), MLPDecoder(5, (4,), hidden=())
+    with pytest.raises(ValueError, match="strands have 6 codes in all, and the encoder puts out 5"):
+        Intervention(encoder, decoder, Judge(0.0), Judge(0.0), features=3, dimensions=2)
+    with pytest.raises(ValueError, match=r"at least 2 features of at least 1 dimension.*features=1"):
+        assemble(Intervention, (4,), n=1, architecture="mlp", features=1)
+    with pytest.raises(ValueError, match="inner_steps=0"):
+        make(Intervention, inner_steps=0)
+
+
+def test_fewer_images_than_two_batches_are_refused_before_training(tmp_path: Path) -> None:
+    dataset = Dataset(torch.zeros(15, 1, 3, 3, dtype=torch.uint8), name="few")
+    with pytest.raises(ValueError, match="needs 2 batches of different observations, 16 of them; few has 15"):
+        train(make(Intervention).float(), dataset, out=tmp_path / "run", steps=1, batch=8, device="cpu")
+
+
+def test_networks_are_those_of_the_papers_tables() -> None:
+    method = assemble(Intervention, (1, 64, 64), n=1, architecture="conv-factor-vae")
+    sizes = {name: sum(p.numel() for p in part.parameters()) for name, part in method.named_children()}
+    trunk = (16 * 32 + 32) + (32 * 16 * 32 + 32) + (32 * 16 * 64 + 64) + (64 * 16 * 64 + 64) + 1025 * 128
+    assert sizes["encoder"] == trunk + 129 * 10  # Table 4: the mean alone
+    assert sizes["discriminator"] == sizes["weights"] == trunk + 129  # Table 5
+    assert isinstance(method.likelihood, Bernoulli)

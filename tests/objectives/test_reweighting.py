@@ -1,0 +1,59 @@
+"""Weights that average to one, and the ratio they converge to, src/unbraid/objectives/reweighting.py."""
+
+import math
+
+import torch
+from torch.testing import assert_close
+
+from unbraid.objectives import adversarial_terms, normalised_weights
+
+
+def test_weights_average_to_one_whatever_their_scale() -> None:
+    log_w = torch.tensor([0.0, math.log(2.0), math.log(3.0)], dtype=torch.float64)
+    expected = torch.tensor([0.5, 1.0, 1.5], dtype=torch.float64)  # W / N with N = 2
+    assert_close(normalised_weights(log_w), expected)
+    assert_close(normalised_weights(log_w + 1000), expected)
+
+
+def test_a_discriminator_that_guesses_scores_minus_two_log_two() -> None:
+    zeros = torch.zeros(4, dtype=torch.float64)
+    value = adversarial_terms(zeros, zeros, torch.ones_like(zeros))
+    assert_close(value.item(), -2 * math.log(2))
+    assert_close(adversarial_terms(None, zeros, torch.ones_like(zeros)).item(), -math.log(2))
+    assert_close(adversarial_terms(None, zeros, torch.ones_like(zeros), saturating=False).item(), math.log(2))
+
+
+def test_the_terms_by_hand() -> None:
+    """Disc = 0.8 on the real image; 0.2 with weight 1.5 and 0.6 with weight 0.5 on the others."""
+    real = torch.logit(torch.tensor([0.8, 0.8], dtype=torch.float64))
+    fake = torch.logit(torch.tensor([0.2, 0.6], dtype=torch.float64))
+    weights = torch.tensor([1.5, 0.5], dtype=torch.float64)
+    expected = math.log(0.8) + (1.5 * math.log(0.8) + 0.5 * math.log(0.4)) / 2
+    assert_close(adversarial_terms(real, fake, weights).item(), expected)
+    other = math.log(0.8) - (1.5 * math.log(0.2) + 0.5 * math.log(0.6)) / 2
+    assert_close(adversarial_terms(real, fake, weights, saturating=False).item(), other)
+
+
+def test_weights_converge_to_the_ratio_of_densities() -> None:
+    """Prop. 2 on a discrete joint: with the ideal discriminator p / (p + w ṗ), W ends at p / ṗ.
+
+    Two correlated factors of three values. ṗ is the mean over both factors of p(g without g_k) p(g_k), which for two
+    factors is the product of the margins (Eq. 1). Expectations are exact: an entry for each combination stands for a
+    batch in which it occurs as often as it is likely.
+    """
+    p = torch.tensor([[4.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64)
+    p = p / p.sum()
+    intervened = p.sum(1, keepdim=True) * p.sum(0, keepdim=True)
+    log_w = torch.zeros(3, 3, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.Adam([log_w], lr=0.05)
+    for _ in range(600):
+        w = log_w.exp() / (intervened * log_w.exp()).sum()
+        with torch.no_grad():
+            discriminator = p / (p + w * intervened)
+        loss = (intervened * w * torch.log1p(-discriminator)).sum()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    w = log_w.detach().exp() / (intervened * log_w.detach().exp()).sum()
+    assert_close(w, p / intervened, rtol=1e-3, atol=0)
+    assert_close((w * intervened).sum().item(), 1.0)
