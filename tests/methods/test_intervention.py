@@ -70,7 +70,7 @@ def test_the_total_is_that_of_eq_3() -> None:
     for weights in ((0.25, 10.0, 1.0), (0.0, 3.0, 2.0), (4.0, 0.0, 0.0)):
         method.undo, method.adversary, method.translation = weights
         torch.manual_seed(2)
-        total, parts = method.loss(batch, other)
+        total, parts, _ = method.loss(batch, other)
         expected = parts["nll"] + weights[0] * parts["undo"] + weights[1] * parts["adversary"]
         assert_close(total, expected + weights[2] * parts.get("translation", torch.zeros_like(total)))
         assert ("translation" in parts) == bool(weights[2])
@@ -158,7 +158,7 @@ def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> No
 
 def test_a_bottleneck_draws_codes_and_pays_for_them() -> None:
     method = make(Intervention, bottleneck=2.0, translation=0.0, undo=0.0, adversary=0.0)
-    total, parts = method.loss(batch_for(Intervention), batch_for(Intervention, seed=5))
+    total, parts, _ = method.loss(batch_for(Intervention), batch_for(Intervention, seed=5))
     assert_close(total, parts["nll"] + 2 * parts["kl"])
     assert method.encode(images()).shape == (8, 4)
 

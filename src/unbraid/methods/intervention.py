@@ -144,19 +144,28 @@ class Intervention(Method[Batch]):
             parts["kl"] = kl
             total = total + self.bottleneck * kl
         parts["active"] = self.active(chosen, (x_do - x_hat).detach())
-        return Terms(total, parts)
+        return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
-    def discriminator_loss(self, batch: Batch, other: Batch) -> Terms:
-        """What the discriminator minimises: the adversarial loss, negated; no gradient reaches the others."""
+    def discriminator_loss(
+        self, batch: Batch, other: Batch, x_hat: Observations | None = None, x_do: Observations | None = None
+    ) -> Terms:
+        """What the discriminator minimises: the adversarial loss, negated; no gradient reaches the others.
+
+        Reconstructions and intervened images may be given: those that the autoencoder learned from.
+        """
         with torch.no_grad():
-            x_hat, x_do = self.intervened(batch, other)
+            if x_hat is None or x_do is None:
+                x_hat, x_do = self.intervened(batch, other)
             log_w = self.log_weights(x_do)
         return Terms(-self.adversarial(x_hat, x_do, log_w), {})
 
-    def weights_loss(self, batch: Batch, other: Batch) -> Terms:
-        """What the weight network minimises: the adversarial loss in its own weights alone."""
-        with torch.no_grad():
-            _, x_do = self.intervened(batch, other)
+    def weights_loss(
+        self, batch: Batch, other: Batch, x_hat: Observations | None = None, x_do: Observations | None = None
+    ) -> Terms:
+        """What the weight network minimises: what of the adversarial loss its weights change."""
+        if x_do is None:
+            with torch.no_grad():
+                _, x_do = self.intervened(batch, other)
         log_w = self.log_weights(x_do)
         largest = gather(normalised_weights(log_w).detach()).amax()
         return Terms(self.adversarial(None, x_do, log_w), {"largest": largest})
@@ -252,12 +261,14 @@ class Intervention(Method[Batch]):
 
     def players(self) -> tuple[Player, ...]:
         autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
-        rivals = Player("discriminator", self.discriminator.parameters(), self.discriminator_loss, batches=2)
-        players = (Player("autoencoder", autoencoder, self.loss, batches=2), rivals)
-        if not self.reweigh:
-            return players
-        slow = Adam(rate=1e-5)  # App. C
-        return (*players, Player("weights", self.weights.parameters(), self.weights_loss, slow, batches=2))
+        taken: dict[str, Any] = {"batches": 2, "takes": "autoencoder"}
+        discriminator, weights = self.discriminator.parameters(), self.weights.parameters()
+        players = (
+            Player("autoencoder", autoencoder, self.loss, batches=2),
+            Player("discriminator", discriminator, self.discriminator_loss, **taken),
+            Player("weights", weights, self.weights_loss, Adam(rate=1e-5), **taken),  # App. C
+        )
+        return players if self.reweigh else players[:2]
 
     def validation(self, batch: Batch) -> Terms:
         """How well held-out observations are reconstructed."""
