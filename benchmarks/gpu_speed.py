@@ -55,6 +55,9 @@ DATASETS: dict[str, Callable[[], Dataset]] = {  # by method, where sprites do no
 }
 RESNET = {"architecture": "resnet-18"}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
+    "intervention paper": ("intervention", {"architecture": "conv-factor-vae"}),
+    "intervention plain": ("intervention", {"architecture": "conv-factor-vae", "translation": 0.0}),
+    "infogan-cr regularised": ("infogan-cr", {"start": 0}),
     "subinfomax none": ("subinfomax", RESNET),
     "subinfomax infomin": ("subinfomax", RESNET | {"infomin": 0.1}),
     "subinfomax orthogonality": ("subinfomax", RESNET | {"orthogonality": 0.1}),

@@ -7,6 +7,7 @@ faces against plain ones where there is a background, into a temporary folder, s
 """
 
 import argparse
+import io
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
 from unbraid.report import image_sheet, reconstructions, swaps, traversals
 from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
+from unbraid.report import image_sheet, joint_chart, reconstructions, swaps, traversals
+from unbraid.report.charts import file_bytes
 from unbraid.report.figures import activity, examples
 from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
@@ -125,6 +128,26 @@ def faces_and_grass() -> Image.Image:
         for mix in ("linear", "nonlinear")
     ]
     return stack([parts(dataset, count=9, seed=1).sheet() for dataset in shown])
+def joints() -> Image.Image:
+    """What correlated training sets show of their two factors, as the paper's Fig. 6: exact distributions."""
+    pairs = {
+        "sprites": ("scale", "pos_x"),
+        "rooms": ("floor_hue", "wall_hue"),
+        "hue-mnist": ("digit", "hue"),
+    }
+    charts = []
+    for name, pair in pairs.items():
+        options = {"digits": "bundled"} if name == "hue-mnist" else {}
+        chart = joint_chart(open_dataset(name, correlate=pair, **options), *pair)
+        charts.append(Image.open(io.BytesIO(file_bytes(chart, "png"))).convert("RGB"))
+    sheet = Image.new(
+        "RGB", (sum(chart.width for chart in charts), max(chart.height for chart in charts)), "white"
+    )
+    left = 0
+    for chart in charts:
+        sheet.paste(chart, (left, sheet.height - chart.height))
+        left += chart.width
+    return sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.LANCZOS)
 
 
 def save(picture: Image.Image, path: Path) -> None:
@@ -162,6 +185,7 @@ def main() -> None:
             save(sheet_of(name), arguments.out / f"{name}.png")
         save(digits_in_colour(), arguments.out / "coloured_digits.png")
         save(chosen_colours(), arguments.out / "p1_colours.png")
+        save(joints(), arguments.out / "joint.png")
         overlays = open_dataset("mnist-stl10", digits="bundled", backgrounds="textures", pairs=100)
         save(view_pairs(overlays, count=9).sheet(), arguments.out / "view_pairs.png")
         save(faces_and_grass(), arguments.out / "faces.png")

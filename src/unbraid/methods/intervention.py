@@ -58,6 +58,7 @@ class Intervention(Method[Batch]):
     """
 
     sizes_strands = True
+    not_compiled = "a translator is trained within the loss"
     fewest_batches = 2  # Algorithm 1 has one to train the translator and another to test it
 
     def __init__(
