@@ -25,6 +25,14 @@ from unbraid.optimisers import Adam
 from unbraid.report import image_sheet, reconstructions, swaps, traversals
 from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
 from unbraid.report import image_sheet, joint_chart, reconstructions, swaps, traversals
+from unbraid.report import (
+    image_sheet,
+    joint_chart,
+    quantile_traversals,
+    reconstructions,
+    swaps,
+    traversals,
+)
 from unbraid.report.charts import file_bytes
 from unbraid.report.figures import activity, examples
 from unbraid.report.subembeddings import view_pairs
@@ -53,6 +61,11 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
     if method == "annealed-vae":
         # In so few steps the paper's γ of 1000 makes a code that meets the capacity and says nothing.
         return replace(plan, gamma=10.0, capacity=Linear(0.0, 25.0, max(1, round(0.8 * steps))))
+    if method in ("infogan", "infogan-cr"):  # whose players have rates of their own
+        late = {"start": round(0.9 * steps)} if method == "infogan-cr" else {}
+        return Plan(method, "sprites", {**plan.options, "optimiser": None, **late})
+    if method == "intervention":
+        return replace(plan, architecture="conv-factor-vae", correlate=("pos_x", "scale"))
     if method_class(method).batch is PairBatch:
         return replace(plan, batch=batch // 2, rule="exactly", k=1)  # as many images a step as the others
     return plan
@@ -71,7 +84,8 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
         both = reconstructions(model, dataset, count=9), swaps(model, dataset, count=9)
         return stack([figure.sheet() for figure in both])
     active = activity(model, examples(dataset, 512)).active[:ROWS]
-    figures = reconstructions(model, dataset, count=9), traversals(model, dataset, codes=active)
+    move = traversals if hasattr(model.method, "posterior") else quantile_traversals
+    figures = reconstructions(model, dataset, count=9), move(model, dataset, codes=active)
     return stack([figure.sheet() for figure in figures])
 
 

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from tests.tiny import METHODS, batch_for, images, make
 from unbraid.distributed import gather, mean_over_processes, noise_like, processes, rank, share, share_batch
-from unbraid.methods import AnnealedVAE, BetaTCVAE
+from unbraid.methods import AnnealedVAE, BetaTCVAE, Intervention
 from unbraid.methods.base import Method
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.schedules import Constant
@@ -29,6 +29,7 @@ def cases() -> dict[str, Method]:
     methods: dict[str, Method] = {cls.name(): make(cls) for cls in METHODS}
     methods["beta-tcvae, stratified"] = make(BetaTCVAE, sampling="stratified")
     methods["annealed-vae, divided"] = divided()
+    methods["intervention, unrolled, with a bottleneck"] = make(Intervention, unrolled=True, bottleneck=2.0)
     return methods
 
 

@@ -184,9 +184,8 @@ class Intervention(Method[Batch]):
             z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
-        q = Gaussian(mean, logvar)
-        z, z_r = q.sample().chunk(2)
-        return z, z_r, kl_to_standard_normal(q)
+        q, q_r = map(Gaussian, mean.chunk(2), logvar.chunk(2))
+        return q.sample(), q_r.sample(), kl_to_standard_normal(q)
 
     def adversarial(
         self,

@@ -87,16 +87,15 @@ class Translator(nn.Module):
         pixels = u[0].numel()
         if not unrolled:
             u, v = u.detach(), v.detach()
-
-        def mean(weights: Weights) -> Scalar:
-            return self.loss(weights, u, v, nll) / pixels
-
-        for _ in range(steps):
-            gradients = torch.func.grad(mean)(weights)
-            moved = torch._foreach_add(  # type: ignore[attr-defined]
-                list(weights.values()), [gradients[name] for name in weights], alpha=-rate
-            )
-            weights = dict(
-                zip(weights, moved if unrolled else [part.detach() for part in moved], strict=True)
-            )
-        return weights
+        with torch.enable_grad():
+            weights = {name: weight.detach().requires_grad_() for name, weight in weights.items()}
+            for _ in range(steps):
+                loss = self.loss(weights, u, v, nll) / pixels
+                gradients = torch.autograd.grad(loss, list(weights.values()), create_graph=unrolled)
+                moved = torch._foreach_add(  # type: ignore[attr-defined]  # one kernel for all
+                    list(weights.values()), list(gradients), alpha=-rate
+                )
+                if not unrolled:
+                    moved = [weight.detach().requires_grad_() for weight in moved]
+                weights = dict(zip(weights, moved, strict=True))
+        return weights if unrolled else {name: weight.detach() for name, weight in weights.items()}
