@@ -140,6 +140,16 @@ def test_the_sweep_has_the_papers_size() -> None:
     assert {plan.method for plan in quick} >= {"vae", "beta-vae", "annealed-vae", "factor-vae", "ada-ml-vae"}
 
 
+def test_the_intervention_papers_tables_are_whole() -> None:
+    """Six numbers for each of five methods, and one for each of three methods on two laws; some as printed."""
+    first, second, third = (read_recipe(f"intervention/table{n}", "paper").published for n in (1, 2, 3))
+    assert (len(first), len(second), len(third)) == (30, 30, 6)
+    assert first["factor-vae", "dsprites-pos_x-scale", "gamma=40.0", "irs"] == 0.57
+    assert first["intervention", "dsprites", "dci"] == 0.76 and first["infogan-cr", "dsprites", "sap"] == 0.58
+    assert second["beta-tcvae", "shapes3d-floor_hue-wall_hue", "sap"] == 0.23
+    assert third["intervention", "hue-mnist-digit-hue", "sap"] == 0.70
+
+
 def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(

@@ -157,3 +157,21 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
     assert "noise for predictive" in page and "coloured by angle" in page and "On x --part test." in page
     names = {file.name for file in (run.folder / "figures").iterdir()}
     assert {"strands.png", "changes.png", "maps.png"} <= names
+
+
+def test_correlated_factors_and_features_of_several_codes_are_shown(tmp_path: Path) -> None:
+    """The joint distribution, DCI's importances, quantiles and neighbours, each in its file and on the page."""
+    options = {"size": 32, "correlate": ("pos_x", "scale"), "resample": 300, "architecture": "mlp"}
+    options |= {"features": 2, "dimensions": 2, "inner_width": 1, "inner_steps": 1, "steps": 1, "batch": 8}
+    run = Plan("intervention", "sprites", options).run(tmp_path / "run", quiet=True, device="cpu")
+    evidence = {"importances": [[0.2] * 5, [0.1] * 5]}
+    run.add_scores([{"metric": "dci", "protocol": "infogan_cr", "value": 0.5, "evidence": evidence}])
+    page = write_report([run]).read_text()
+    for name in ("joint", "importance", "quantiles", "neighbours"):
+        assert (run.folder / "figures" / f"{name}.png").stat().st_size > 1000
+    for words in (
+        "training shows pos_x and scale together",
+        "the correlated factors in red",
+        "Neighbours by strand",
+    ):
+        assert words in page

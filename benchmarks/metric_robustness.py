@@ -1,0 +1,99 @@
+"""How far metrics without labels depend on their own settings: the ranking of a study's models, setting by setting.
+
+    python benchmarks/metric_robustness.py STUDY [--models 12] [--workers 8] [--out FILE.csv]
+
+For the translation metric its steps, rate and width are changed one at a time, for variation predictability its
+epochs, rate and width. Each time the models are scored again on what they were trained on, and the ranking is compared
+by Spearman's coefficient with that of the default settings and with that of DCI in the study's scores. Translation is
+negated: of its difficulty less is better.
+"""
+
+import argparse
+import csv
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from scipy.stats import spearmanr
+
+from unbraid.evaluate import evaluate
+from unbraid.metrics import translation_difficulty, variation_predictability
+from unbraid.model import load
+from unbraid.reopen import dataset_of
+from unbraid.runs import Run
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "translation_difficulty": [
+        {},
+        *({"steps": steps} for steps in (30, 300)),
+        *({"rate": rate} for rate in (1e-3, 1e-2)),
+        *({"width": width} for width in (4, 16)),
+    ],
+    "variation_predictability": [
+        {},
+        *({"epochs": epochs} for epochs in (10, 100)),
+        *({"rate": rate} for rate in (1e-3, 3e-3)),
+        *({"width": width} for width in (16, 32)),
+    ],
+}
+METRICS = {
+    "translation_difficulty": translation_difficulty,
+    "variation_predictability": variation_predictability,
+}
+
+
+def scored(folder: str, samples: int, device: str) -> list[float]:
+    """One model by every setting of both metrics, the higher the better."""
+    torch.set_num_threads(1)
+    run = Run(folder)
+    method, dataset = load(folder, device=device).method, dataset_of(run)
+    functions = [
+        partial(METRICS[name], **options) for name, settings in SETTINGS.items() for options in settings
+    ]
+    scores = evaluate(method, dataset, functions, samples=samples)
+    values = [score["value"] for score in scores if score["metric"] == "partial"]
+    easy = len(SETTINGS["translation_difficulty"])
+    return [-value for value in values[:easy]] + values[easy:]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--models", type=int, default=12, help="evenly spread over those with a DCI")
+    parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    known = {}
+    for folder in sorted((arguments.study / "runs").iterdir()):
+        found = [score["value"] for score in Run(folder).scores() if score["metric"] == "dci"]
+        if found:
+            known[folder] = found[-1]
+    folders = sorted(known, key=lambda folder: known[folder])[:: max(1, len(known) // arguments.models)]
+    score = partial(scored, samples=arguments.samples, device=arguments.device)
+    with ProcessPoolExecutor(arguments.workers, mp_context=get_context("spawn")) as pool:
+        table = list(pool.map(score, map(str, folders)))
+    columns, rows = list(zip(*table, strict=True)), []
+    truth = [known[folder] for folder in folders]
+    place = 0
+    for name, settings in SETTINGS.items():
+        first = columns[place]
+        for options in settings:
+            own = [spearmanr(columns[place], other).statistic for other in (first, truth)]
+            said = ", ".join(f"{key} {value}" for key, value in options.items()) or "default"
+            rows.append({"metric": name, "setting": said, "with default": own[0], "with dci": own[1]})
+            print(f"{name:<26} {said:<12} with default {own[0]:+.2f}  with DCI {own[1]:+.2f}")
+            place += 1
+    if arguments.out is not None:
+        with arguments.out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
