@@ -22,9 +22,6 @@ from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
 from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
-from unbraid.report import image_sheet, reconstructions, swaps, traversals
-from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
-from unbraid.report import image_sheet, joint_chart, reconstructions, swaps, traversals
 from unbraid.report import (
     image_sheet,
     joint_chart,
@@ -34,6 +31,7 @@ from unbraid.report import (
     traversals,
 )
 from unbraid.report.charts import file_bytes
+from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
 from unbraid.report.figures import activity, examples
 from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
@@ -142,6 +140,8 @@ def faces_and_grass() -> Image.Image:
         for mix in ("linear", "nonlinear")
     ]
     return stack([parts(dataset, count=9, seed=1).sheet() for dataset in shown])
+
+
 def joints() -> Image.Image:
     """What correlated training sets show of their two factors, as the paper's Fig. 6: exact distributions."""
     pairs = {

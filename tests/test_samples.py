@@ -7,8 +7,7 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
-from unbraid.methods import VFAE, BetaVAE, ContrastVAE
-from unbraid.methods import VFAE, BetaVAE, InfoGAN, Intervention
+from unbraid.methods import VFAE, BetaVAE, ContrastVAE, InfoGAN, Intervention
 from unbraid.samples import Arrays, Missing, Sample
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
@@ -137,6 +136,8 @@ def test_class_names_and_a_missing_background_are_said() -> None:
         _ = sample().background_codes
     with pytest.raises(Missing, match="have no names"):
         _ = sample(label="a").class_names
+
+
 def test_values_with_names_are_classes_and_sizes_need_not_all_occur() -> None:
     here = sample(label="a", value_names={"c": list("vwxyz")})
     assert here.kinds == ("discrete", "continuous", "discrete")

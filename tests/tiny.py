@@ -35,8 +35,13 @@ SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their stra
         for name in ("contrast-vae", "cvae", "mm-cvae", "principled-contrast", "rb-vae", "srb-vae")
     },
 }
-OWN = {"contrastive-pca": ("encoder",), "srb-vae": ("critic",), "svae": ("critic",)}  # made by `parts` itself
-OWN = ("infogan", "infogan-cr", "intervention")  # methods whose networks are of their own kinds
+OWN = {  # made by `parts` itself
+    "contrastive-pca": ("encoder",),
+    "infogan-cr": ("critic",),
+    "intervention": ("encoder", "decoder"),
+    "srb-vae": ("critic",),
+    "svae": ("critic",),
+}
 METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all__]
 
 
@@ -78,7 +83,7 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
     """A method with networks of a few weights, always the same ones for a seed."""
     torch.manual_seed(seed)
     settings = SMALL.get(cls.name(), {}) | settings
-    if not issubclass(cls, Predictor) and cls.name() not in OWN:  # whose own `parts` know what fits
+    if not issubclass(cls, Predictor):  # whose own `parts` know which sizes fit
         parts = {
             "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
             "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),

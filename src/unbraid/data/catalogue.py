@@ -19,10 +19,10 @@ from unbraid.data.expressions import SOURCE as EXPRESSIONS
 from unbraid.data.expressions import expressions
 from unbraid.data.faces import faces
 from unbraid.data.files import archive, folder
-from unbraid.data.grassy_mnist import grassy_mnist
-from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.flowers102 import FILES as FLOWERS102
 from unbraid.data.flowers102 import flowers102
+from unbraid.data.grassy_mnist import grassy_mnist
+from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.law import with_law
 from unbraid.data.mnist import digits
@@ -136,7 +136,8 @@ def _options_of_background(target: str, background: str, options: Mapping[str, A
     """What of the target's options its background shares; what its classes are is not asked."""
     make = constructor(background)
     shared = {name: value for name, value in options.items() if name in _parameters(make)}
-    if make is not table or constructor(target) is not table:
+    shared.pop("correlate", None)  # a law of the target's own factors
+    if any(inspect.unwrap(each) is not table for each in (make, constructor(target))):
         return shared
     roles = {shared.pop("label", ""), *shared.pop("nuisances", ()), *shared.get("drop", ())}
     columns = read_table(Path(background).expanduser()).names

@@ -41,34 +41,8 @@ def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Da
         raise FileNotFoundError(f"{path} is not a folder: give a folder of images.")
     files = image_files(path)
 
-    kept, pictures = _read_all(files, size, name=path.name, skip_broken=skip_broken)
-    if not kept:
-        raise ValueError(f"{path} holds no images that can be read ({', '.join(sorted(IMAGES))}).")
-    images = _stacked(pictures, size)
-    owners = [file.relative_to(path).parts[:-1] for file in kept]
-    classes = sorted(set(owners))
-    if len(classes) < 2 or any(len(owner) != 1 for owner in classes):
-        return Dataset(images, name=path.resolve().name)
-    return Dataset(
-        images,
-        name=path.resolve().name,
-        space=FactorSpace({"label": len(classes)}),
-        combinations=torch.tensor([classes.index(owner) for owner in owners]),
-        label="label",
-    )
-
-
-def read_images(files: Sequence[Path], *, size: int, name: str) -> UInt8[Tensor, "n c h w"]:
-    """Image files as one array, cropped to a square about the centre and resized."""
-    return _stacked(_read_all(files, size, name=name)[1], size)
-
-
-def _read_all(
-    files: Sequence[Path], size: int, *, name: str, skip_broken: bool = False
-) -> tuple[list[Path], list[np.ndarray]]:
-    """The files that can be read, and their pictures."""
     kept, pictures = [], []
-    with ThreadPoolExecutor() as pool, progress(f"reading {name}", len(files)) as advance:
+    with ThreadPoolExecutor() as pool, progress(f"reading {path.name}", len(files)) as advance:
         for file, picture in zip(files, pool.map(partial(_read, size=size), files), strict=True):
             advance(1)
             if not isinstance(picture, str):
@@ -80,14 +54,22 @@ def _read_all(
                     f"{file} cannot be read as an image ({picture}): mend or remove it, or leave out broken "
                     "images with skip_broken (--skip-broken)."
                 )
-    return kept, pictures
-
-
-def _stacked(pictures: Sequence[np.ndarray], size: int) -> UInt8[Tensor, "n c h w"]:
-    """Pictures as one array, in colour where one of them is."""
+    if not kept:
+        raise ValueError(f"{path} holds no images that can be read ({', '.join(sorted(IMAGES))}).")
     if any(picture.shape[0] == 3 for picture in pictures):
         pictures = [np.broadcast_to(picture, (3, size, size)) for picture in pictures]
-    return torch.from_numpy(np.stack(pictures))
+    images = torch.from_numpy(np.stack(pictures))
+    owners = [file.relative_to(path).parts[:-1] for file in kept]
+    classes = sorted(set(owners))
+    if len(classes) < 2 or any(len(owner) != 1 for owner in classes):
+        return Dataset(images, name=path.resolve().name)
+    return Dataset(
+        images,
+        name=path.resolve().name,
+        space=FactorSpace({"label": len(classes)}),
+        combinations=torch.tensor([classes.index(owner) for owner in owners]),
+        label="label",
+    )
 
 
 def image_files(path: Path) -> list[Path]:

@@ -53,7 +53,7 @@ def flowers102(root: Path | None = None, *, size: int = 64) -> Dataset:
         raise FileNotFoundError(
             f"{folder} holds no image_00001.jpg and so on: put the archive's pictures there."
         )
-    images = read_images(files, size=size, name="flowers102")
+    images = read_images(files, (3, size, size), "reading flowers102")
     labels = LABELS.path(root)
     if not labels.is_file():  # pictures alone are enough to learn from
         return Dataset(images, name="flowers102")

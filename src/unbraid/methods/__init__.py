@@ -15,12 +15,12 @@ from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
-from unbraid.methods.mm_cvae import MMcVAE
-from unbraid.methods.principled_contrast import PrincipledContrast
-from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.infogan_cr import InfoGANCR
 from unbraid.methods.intervention import Intervention
+from unbraid.methods.mm_cvae import MMcVAE
+from unbraid.methods.principled_contrast import PrincipledContrast
+from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.simclr import SimCLR
 from unbraid.methods.srb_vae import SRbVAE
@@ -54,12 +54,12 @@ __all__ = [
     "ContrastVAE",
     "ContrastivePCA",
     "FactorVAE",
-    "MMcVAE",
-    "PrincipledContrast",
-    "RbVAE",
     "InfoGAN",
     "InfoGANCR",
     "Intervention",
+    "MMcVAE",
+    "PrincipledContrast",
+    "RbVAE",
     "ReconContrast",
     "SRbVAE",
     "SimCLR",

@@ -5,8 +5,8 @@ from unbraid.nn.base import Decoder, Encoder, Network
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.conv import ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
-from unbraid.nn.directions import Directions
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
+from unbraid.nn.directions import Directions
 from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
@@ -29,9 +29,9 @@ __all__ = [
     "ConvEncoder",
     "Critic",
     "Decoder",
-    "Directions",
     "DigitDecoder",
     "DigitEncoder",
+    "Directions",
     "Discriminator",
     "Disentanglers",
     "Encoder",
