@@ -19,7 +19,9 @@ import torch
 
 from unbraid.plan import Plan
 from unbraid.population import train_population
-from unbraid.study import Recipe, markdown, read_recipe, study
+from unbraid.recipes import Recipe, read_recipe
+from unbraid.results import markdown
+from unbraid.study import study
 
 
 def scored(plan: Plan, folder: str, device: str) -> str:

@@ -17,16 +17,21 @@ Weight = Float[Tensor, "..."]  # outputs come first
 
 def spectrally_normalised(weight: Weight) -> Weight:
     """The weight divided by its largest singular value, through which gradients flow."""
-    matrix = weight.flatten(1)
-    with torch.no_grad():
-        gram = matrix @ matrix.mT
-        for _ in range(SQUARINGS):
-            gram = gram / gram.norm().clamp(min=1e-12)
-            gram = gram @ gram
-        # All columns of a high power point where the largest singular value is; their sum may cancel, one cannot.
-        longest = gram.index_select(1, gram.square().sum(0).argmax().view(1))
-        direction = F.normalize(longest[:, 0], dim=0)
-    return weight / (direction @ matrix).norm().clamp(min=1e-12)
+    with torch.autocast(weight.device.type, enabled=False):  # a low precision would miss the value
+        matrix = weight.flatten(1)
+        direction = _direction(matrix.detach())
+        return weight / (direction @ matrix).norm().clamp(min=1e-12)
+
+
+def _direction(matrix: Float[Tensor, "o i"]) -> Float[Tensor, " o"]:
+    """The left singular vector of the largest singular value."""
+    gram = matrix @ matrix.mT
+    for _ in range(SQUARINGS):
+        gram = gram / gram.norm().clamp(min=1e-12)
+        gram = gram @ gram
+    # All columns of a high power point where the largest singular value is; their sum may cancel, one cannot.
+    longest = gram.index_select(1, gram.square().sum(0).argmax().view(1))
+    return F.normalize(longest[:, 0], dim=0)
 
 
 class SpectralConv(nn.Conv2d):
