@@ -43,8 +43,14 @@ def main() -> None:
             name for name in arguments.metrics.split(",") if all(name in scores for scores in runs.values())
         ]
         table = np.array([[scores[name] for name in names] for scores in runs.values()])
-        result = spearmanr(table)
-        coefficients, chances = (np.atleast_2d(part) for part in (result.statistic, result.pvalue))
+        if len(names) < 2 or len(table) < 3:
+            print(f"{data}: fewer than two metrics or three models in common")
+            continue
+        pairs = [[spearmanr(first, second) for second in table.T] for first in table.T]
+        coefficients, chances = (
+            np.array([[getattr(pair, part) for pair in row] for row in pairs])
+            for part in ("statistic", "pvalue")
+        )
         print(f"{data}, {len(runs)} models:")
         for place, name in enumerate(names):
             line = "  ".join(f"{value:+.2f}" for value in coefficients[place])

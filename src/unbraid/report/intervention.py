@@ -178,8 +178,8 @@ def rank_chart(
     names: Sequence[str], coefficients: Float[np.ndarray, "m m"], *, dark: bool = False
 ) -> "Chart":
     """Spearman's coefficients between metrics over many models (Fig. 3)."""
-    side = 1.4 + 0.62 * len(names)
-    figure, axes = _panel(dark, side + 0.6, side)
+    side, label = 0.62 * len(names), 0.075 * max(map(len, names))
+    figure, axes = _panel(dark, side + label + 1.1, side + 0.6 * label + 0.5)
     shown = axes.imshow(coefficients, cmap="RdBu_r", vmin=-1, vmax=1)
     for (row, column), value in np.ndenumerate(coefficients):
         colour = "white" if abs(value) > 0.6 else "#22262b"
