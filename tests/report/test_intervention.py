@@ -12,7 +12,7 @@ from unbraid.methods import Intervention
 from unbraid.model import Model
 from unbraid.report import importance_chart, joint_chart, neighbours, quantile_traversals, rank_chart
 from unbraid.report.charts import file_bytes
-from unbraid.report.intervention import joint
+from unbraid.report.intervention import joint, noted
 
 
 def dataset(size: int = 60) -> Dataset:
@@ -73,6 +73,16 @@ def test_traversals_go_from_quantile_to_quantile(monkeypatch: pytest.MonkeyPatch
     assert figure.columns == ("10 %", "", "", "", "90 %")
     with pytest.raises(ValueError, match="Quantiles run from 0 to 1"):
         quantile_traversals(trained, dataset(), between=(0.9, 0.1))
+
+
+def test_the_correlated_factors_codes_come_first_with_what_they_matter_for() -> None:
+    importances = {
+        "a": np.array([0.7, 0.1, 0.2]),
+        "b": np.array([0.1, 0.8, 0.1]),
+        "c": np.array([0.6, 0.2, 0.2]),
+    }
+    assert noted(importances, ("b",)) == {"codes": [1, 0], "notes": ["b, correlated", "a and c"]}
+    assert noted({}) == {}
 
 
 def test_neighbours_lie_nearest_in_their_strand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 importance of codes and traversals between quantiles (Fig. 4), neighbours by strand (Fig. 5), and the joint
 distribution of two factors (Fig. 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,6 +123,20 @@ def quantile_traversals(
         tuple(f"{place}" if t in (0, steps - 1) else "" for t, place in enumerate(places)),
         caption,
     )
+
+
+def noted(
+    importances: Mapping[str, Float[np.ndarray, " d"]], highlight: Sequence[str] = ()
+) -> dict[str, list]:
+    """Which codes to move and what to say beside them: the most important one of each factor, those to look at first.
+
+    What `quantile_traversals` takes as `codes` and `notes`; nothing where no importance is known.
+    """
+    notes: dict[int, list[str]] = {}
+    for factor in sorted(importances, key=lambda name: name not in highlight):
+        said = f"{factor}, correlated" if factor in highlight else factor
+        notes.setdefault(int(importances[factor].argmax()), []).append(said)
+    return {"codes": list(notes), "notes": [" and ".join(said) for said in notes.values()]} if notes else {}
 
 
 def neighbours(

@@ -18,7 +18,13 @@ from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl
 from unbraid.report.command import command_of
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals
-from unbraid.report.intervention import importance_chart, joint_chart, neighbours, quantile_traversals
+from unbraid.report.intervention import (
+    importance_chart,
+    joint_chart,
+    neighbours,
+    noted,
+    quantile_traversals,
+)
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.sheets import image_strip, png_bytes
 from unbraid.report.strand_charts import change_chart, map_chart
@@ -190,12 +196,13 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     for name, (_, figure) in wanted.items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
-        if name == "quantiles" and hasattr(model.method, "posterior"):
+        if name == "quantiles" and hasattr(model.method, "posterior") and not _correlated(dataset):
             continue  # whose codes have a prior, so that fixed values will do
         if name == "neighbours" and not getattr(model.method, "blocks", ()):
             continue
         try:
-            figures[name] = figure(model, dataset)
+            notes = noted(_importances(run, dataset), _correlated(dataset)) if name == "quantiles" else {}
+            figures[name] = figure(model, dataset, **notes)
         except ValueError as error:
             missing.append(str(error))
     if len(model.strands) > 1 and dataset.space is not None:
@@ -216,9 +223,25 @@ def _chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
     return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
 
 
+def _correlated(dataset: Dataset) -> tuple[str, ...]:
+    """The two factors that training showed correlated, if any."""
+    return tuple((dataset.origin or {}).get("options", {}).get("correlate", ()))
+
+
+def _importances(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
+    """How much each code matters for each factor, as DCI last found it; nothing where it was not asked."""
+    found = [score for score in run.scores() if score["metric"] == "dci" and "evidence" in score]
+    if not found or dataset.space is None:
+        return {}
+    sizes = zip(dataset.space.names, dataset.space.sizes, strict=True)
+    names = [name for name, size in sizes if size > 1 and name != dataset.instance]
+    table = np.asarray(found[-1]["evidence"]["importances"])
+    return dict(zip(names, table.T, strict=True)) if table.shape[1] == len(names) else {}
+
+
 def _factor_charts(run: Run, dataset: Dataset) -> dict[str, Chart]:
     """The joint distribution of factors that training showed correlated, and what DCI found each code to matter for."""
-    pair = tuple((dataset.origin or {}).get("options", {}).get("correlate", ()))
+    pair = _correlated(dataset)
     charts = {}
     if pair:
         charts["joint"] = _chart(
@@ -226,18 +249,14 @@ def _factor_charts(run: Run, dataset: Dataset) -> dict[str, Chart]:
             f"How often training shows {pair[0]} and {pair[1]} together; 1 is the most frequent pair of values.",
             lambda dark: joint_chart(dataset, *pair, dark=dark),
         )
-    found = [score for score in run.scores() if score["metric"] == "dci" and "evidence" in score]
-    if found and dataset.space is not None:
-        importances = np.asarray(found[-1]["evidence"]["importances"])
-        varying = [n for n, size in zip(dataset.space.names, dataset.space.sizes, strict=True) if size > 1]
-        names = [name for name in varying if name != dataset.instance]
-        if importances.shape[1] == len(names):
-            charts["importance"] = _chart(
-                "What each code matters for",
-                "Importance of each code in predicting each factor, as DCI has it"
-                + (", the correlated factors in red." if pair else "."),
-                lambda dark: importance_chart(importances, names, highlight=pair, dark=dark),
-            )
+    if found := _importances(run, dataset):
+        importances, names = np.stack(list(found.values()), 1), list(found)
+        charts["importance"] = _chart(
+            "What each code matters for",
+            "Importance of each code in predicting each factor, as DCI has it"
+            + (", the correlated factors in red." if pair else "."),
+            lambda dark: importance_chart(importances, names, highlight=pair, dark=dark),
+        )
     return charts
 
 
