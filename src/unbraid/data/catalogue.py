@@ -137,7 +137,7 @@ def _options_of_background(target: str, background: str, options: Mapping[str, A
     make = constructor(background)
     shared = {name: value for name, value in options.items() if name in _parameters(make)}
     shared.pop("correlate", None)  # a law of the target's own factors
-    if any(inspect.unwrap(each) is not table for each in (make, constructor(target))):
+    if any(each.__wrapped__ is not table for each in (make, constructor(target))):  # type: ignore[attr-defined]
         return shared
     roles = {shared.pop("label", ""), *shared.pop("nuisances", ()), *shared.get("drop", ())}
     columns = read_table(Path(background).expanduser()).names

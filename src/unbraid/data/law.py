@@ -92,7 +92,7 @@ def with_law(make: Callable[..., Dataset]) -> Callable[..., Dataset]:
     )
     constructor.__annotations__ = {**make.__annotations__, **under_law.__annotations__}
     constructor.__doc__ = _documented(make)
-    constructor.__wrapped__ = make  # type: ignore[attr-defined]  # what `inspect.unwrap` finds
+    constructor.__wrapped__ = make  # type: ignore[attr-defined]  # to tell it by
     constructor.__name__, constructor.__module__ = make.__name__, make.__module__
     return constructor
 
