@@ -10,9 +10,10 @@ from torch import Tensor
 from unbraid import methods
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
+from unbraid.methods.flow import FlowMethod
 from unbraid.methods.predictor import Predictor
-from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures
-from unbraid.types import Batch, ContrastBatch, Observations, PairBatch, Terms, ViewBatch
+from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures, RowFlow
+from unbraid.types import Batch, ContrastBatch, Observations, PairBatch, SetBatch, Terms, ViewBatch
 
 M = TypeVar("M", bound=Method)
 
@@ -64,6 +65,9 @@ def batch_for(cls: type[Method], size: int = 8, *, seed: int = 1) -> Any:
         return ViewBatch(x, images(size, seed=seed + 1000), labels, nuisances, first, second)
     if cls.batch is ContrastBatch:
         return ContrastBatch(x, images(size, seed=seed + 1000), *roles(size, seed=seed))
+    if cls.batch is SetBatch:
+        sets = torch.stack([x, *(images(size, seed=seed + 1000 * place) for place in (1, 2))], 1)
+        return SetBatch(sets, *roles(size, seed=seed))
     raise ValueError(f"There is no tiny {cls.batch.__name__} yet: add it here.")
 
 
@@ -83,7 +87,9 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
     """A method with networks of a few weights, always the same ones for a seed."""
     torch.manual_seed(seed)
     settings = SMALL.get(cls.name(), {}) | settings
-    if not issubclass(cls, Predictor):  # whose own `parts` know which sizes fit
+    if issubclass(cls, FlowMethod):
+        settings = {"flow": RowFlow(SHAPE, blocks=2, width=8, identity=False)} | settings
+    elif not issubclass(cls, Predictor) and not cls.auxiliary:  # whose own `parts` know which sizes fit
         parts = {
             "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
             "decoder": MLPDecoder(CODES, SHAPE, hidden=(16,)),

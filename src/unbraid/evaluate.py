@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from unbraid.data.dataset import Dataset
@@ -46,6 +47,7 @@ SUPPLIED = {
     *("background_codes", "drawn_codes", "background_drawn_codes", "class_names"),
     *("generate", "whole_codes", "blocks", "device"),
     *("generate", "whole_codes", "features", "device"),
+    *("latents", "set_codes"),
 }
 
 
@@ -175,6 +177,28 @@ def kl(sample: Sample, *, threshold: float = 0.01) -> KLPerCode:
     return kl_per_code(*sample.posterior, threshold=threshold)
 
 
+class Inversion(NamedTuple):
+    score: float
+    codes: float
+    protocol: str
+    n: int
+
+
+def inversion(sample: Sample) -> Inversion:
+    """The largest error of a flow's inverse: of observations encoded and decoded, and of prior codes the other way."""
+    flow = getattr(sample.method, "flow", None)
+    if flow is None:
+        raise Missing(f"{sample.method.name()} has no flow to invert: choose other metrics.")
+
+    def error(x: Tensor, given: Tensor | None) -> Tensor:
+        z = sample.method.prior(len(x)).to(x)
+        there_and_back = (flow.inverse(flow(x)) - x).abs().max()
+        return torch.stack([there_and_back, (flow(flow.inverse(z)) - z).abs().max()])[None]
+
+    observations, codes = sample.over_batches(error).max(0)
+    return Inversion(float(observations), float(codes), "largest absolute error", sample.size)
+
+
 def find_metric(metric: str | Metric) -> tuple[str, Metric]:
     """The name and the function of a metric."""
     if callable(metric):
@@ -189,11 +213,15 @@ def available_metrics() -> dict[str, Metric]:
 
     functions = {name: getattr(metrics, name) for name in metrics.__all__}
     own = {"reconstruction": reconstruction, "background_reconstruction": background_reconstruction, "kl": kl}
-    return own | {
-        name: function
-        for name, function in functions.items()
-        if inspect.isfunction(function) and _scores(function) and _required(function) <= SUPPLIED
-    }
+    return (
+        own
+        | {"inversion": inversion}
+        | {
+            name: function
+            for name, function in functions.items()
+            if inspect.isfunction(function) and _scores(function) and _required(function) <= SUPPLIED
+        }
+    )
 
 
 def _scores(function: Metric) -> bool:

@@ -15,6 +15,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.draws import Draw
 from unbraid.distributed import mean_over_processes, on_any_process, processes, rank, share_batch
 from unbraid.estimate import estimate
+from unbraid.finishing import finish
 from unbraid.game import Game
 from unbraid.methods.base import Method
 from unbraid.progress import Progress, progress
@@ -151,8 +152,9 @@ class Loop:
             raise KeyboardInterrupt(f"Stopped at step {self.step} of {self.plan.steps}: go on with --resume.")
 
     def finish(self) -> Run:
-        """Writes the last checkpoint and the trained weights."""
+        """Lets the method work out what it needs the last weights for, and writes them."""
         with self._apart():
+            finish(self.method, self.dataset, seed=self.plan.seed)
             self._save()
             if self.chief:
                 self.run.finish(self.method.state_dict(), self.step)

@@ -11,10 +11,12 @@ from jaxtyping import Float, Int
 from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
+from unbraid.data.sets import Sets
 from unbraid.methods.base import Method
 from unbraid.seeds import derive
 
 BATCH = 512  # observations encoded at once
+SETS = 1024  # sets of augmentations, at most, for metrics that ask for them
 
 
 class Missing(ValueError):
@@ -195,6 +197,35 @@ class Sample:
         return inner
 
     @cached_property
+    def latents(self) -> Float[np.ndarray, "n k"]:
+        """The true latents of each observation."""
+        if self._tables.latents is None:
+            raise Missing(f"The true latents of {self.dataset.name} are not known: choose other metrics.")
+        return self._tables.latents.true(self._rows).numpy()
+
+    @cached_property
+    def whole_set_codes(self) -> Float[np.ndarray, "n m d"]:
+        """Every dimension of the codes of observations' augmentations, set by set."""
+        try:
+            Sets().check(self.dataset)
+        except ValueError as error:
+            raise Missing(str(error)) from None
+        device = self.method.step.device
+        generator = Generator(device).manual_seed(derive(self.seed, "evaluation sets"))
+        draw, step = Sets(redraw=True), self.method.step
+        parts = []
+        with torch.no_grad():
+            for size in [BATCH // 8] * (min(self.size, SETS) // (BATCH // 8)) or [self.size]:
+                x = draw(self.dataset, size, generator, step).x[:, 1:]  # without the observation itself
+                parts.append(self.method.encode(x.flatten(0, 1)).unflatten(0, x.shape[:2]).float().cpu())
+        return torch.cat(parts).numpy()
+
+    @property
+    def set_codes(self) -> Float[np.ndarray, "n m d"]:
+        """The same, the dimensions of the strand."""
+        return self.whole_set_codes[:, :, list(self.method.strands[self.strand])]
+
+    @cached_property
     def predictions(self) -> Int[np.ndarray, " n"]:
         """The class that the method predicts for each observation."""
         if not hasattr(self.method, "predict"):
@@ -271,13 +302,13 @@ class Sample:
     ) -> np.ndarray:
         """A function of the observations and of what the method is given with them, batch by batch.
 
-        A conditional method is given the known nuisances, any other None. With `rows`, of those instead of the
-        sample's.
+        A conditional method is given the known nuisances or the labels, any other None. With `rows`, of those
+        instead of the sample's.
         """
         rows, device = self._rows if rows is None else rows, self.method.step.device
         parts = []
         for part in rows.split(BATCH):
-            given = self._tables.roles(self._tables.factors(part))[1] if self.method.conditional else None
+            given = self.method.given(*self._tables.roles(self._tables.factors(part)))
             given = None if given is None else given.to(device)
             parts.append(function(self.dataset.observe(part.to(device)), given).float().cpu())
         return torch.cat(parts).numpy()

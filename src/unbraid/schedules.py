@@ -59,6 +59,24 @@ class Cosine(Schedule):
 
 
 @dataclass(frozen=True)
+class Geometric(Schedule):
+    """From start to end by equal factors over the first steps, then end; both above 0."""
+
+    start: float
+    end: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        _require_steps(self.steps)
+        if not (0 < self.start < math.inf and 0 < self.end < math.inf):
+            raise ValueError(f"A geometric schedule needs ends above 0; got {self.start} and {self.end}.")
+
+    def __call__(self, step: Tensor) -> Scalar:
+        progress = (step.float() / self.steps).clamp(max=1.0)
+        return (math.log(self.start) + math.log(self.end / self.start) * progress).exp()
+
+
+@dataclass(frozen=True)
 class Drop(Schedule):
     """Start, multiplied by factor each time another `every` steps have passed."""
 

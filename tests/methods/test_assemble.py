@@ -22,6 +22,7 @@ def test_every_method_is_made_for_images_and_rows(cls: type[Method]) -> None:
     assert method.encode(torch.rand(2, 3, 28, 28)).shape == (2, codes)
     family = {"likelihood": Normal()} if "likelihood" in inspect.signature(cls).parameters else {}
     rows = assemble(cls, (6,), architecture="mlp", **sizes, **family)
+    codes = rows.strands.size if cls.sizes_strands else 5
     assert rows.encode(torch.rand(2, 6)).shape == (2, codes)
 
 

@@ -15,6 +15,8 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.download import Files, Source
 from unbraid.data.dsprites import SOURCE as DSPRITES
 from unbraid.data.dsprites import dsprites
+from unbraid.data.emnist import SOURCE as EMNIST
+from unbraid.data.emnist import emnist
 from unbraid.data.expressions import SOURCE as EXPRESSIONS
 from unbraid.data.expressions import expressions
 from unbraid.data.faces import faces
@@ -25,6 +27,7 @@ from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.law import with_law
+from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits
 from unbraid.data.mnist import source as digits_source
 from unbraid.data.mnist_stl10 import mnist_stl10
@@ -76,6 +79,8 @@ DATASETS = {
     "faces": Entry(faces),
     "mouse-protein": Entry(mouse_protein, lambda **_: MOUSE_PROTEIN),
     "hidden-groups": Entry(hidden_groups),
+    "emnist": Entry(emnist, lambda **_: EMNIST),
+    "mixture": Entry(mixture),
 }
 
 

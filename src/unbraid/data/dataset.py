@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.factors import FactorSpace
 from unbraid.data.instances import Kin, parts
+from unbraid.data.latents import Latents
 from unbraid.types import Observations
 
 
@@ -51,6 +52,7 @@ class Dataset:
         value_names: What the values of a factor are called, of those that have names.
         origin: The name or path and the options with which `open_dataset` opens it again.
         background: Other observations of the same shape, which lack what is looked for in these.
+        latents: What each row was made of, where it was made here.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Dataset:
         value_names: Mapping[str, Sequence[str]] | None = None,
         origin: Mapping[str, Any] | None = None,
         background: "Dataset | None" = None,
+        latents: Latents | None = None,
     ) -> None:
         if not isinstance(source, Tensor) and space is None:
             raise ValueError("A renderer needs a factor space: pass space=FactorSpace({...}).")
@@ -83,6 +86,7 @@ class Dataset:
         self.space, self.combinations = space, combinations
         self.label, self.nuisances, self.unknown = label, tuple(nuisances), tuple(unknown)
         self.instance, self.value_names, self.origin = instance, dict(value_names or {}), origin
+        self.latents = latents
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         if background is not None and background.shape != self.shape:
             raise ValueError(
@@ -212,7 +216,8 @@ class Dataset:
         else:
             content = hashlib.sha256(repr(self.source).encode())
         law = () if self.space is None else (self.space.support, self.space.weights)
-        for table in (*law, self.combinations):
+        made_of = () if self.latents is None else (self.latents.directions, self.latents.spreads)
+        for table in (*law, self.combinations, *made_of):
             content.update(b"" if table is None else table.cpu().numpy().tobytes())
         space = self.space
         return {
@@ -238,6 +243,7 @@ class Dataset:
             background=None
             if self.background is None
             else self.background.to(device, observations=observations),
+            latents=None if self.latents is None else self.latents.to(device),
         )
 
     def against(self, background: "Dataset") -> "Dataset":
@@ -301,7 +307,8 @@ class Dataset:
     def _rows(self, rows: Int[Tensor, " n"]) -> "Dataset":
         source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
         combinations = None if self.combinations is None else self.combinations[rows]
-        return self._with(source=source, combinations=combinations, origin=None)
+        latents = None if self.latents is None else self.latents.of(rows)
+        return self._with(source=source, combinations=combinations, latents=latents, origin=None)
 
     @property
     def _stored(self) -> int:
@@ -325,5 +332,6 @@ class Dataset:
             value_names=self.value_names,
             origin=self.origin,
             background=self.background,
+            latents=self.latents,
         )
         return Dataset(**(same | changes))  # type: ignore[arg-type]

@@ -14,9 +14,10 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.sets import Sets
 from unbraid.data.views import Views
 from unbraid.schedules import Schedule
-from unbraid.types import Batch, ContrastBatch, PairBatch, ViewBatch
+from unbraid.types import Batch, ContrastBatch, PairBatch, SetBatch, ViewBatch
 
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
 
@@ -259,4 +260,10 @@ def _on(device: torch.device, numbers: tuple[int, ...]) -> Tensor:
     return torch.tensor(numbers, device=device)
 
 
-DRAWS: dict[type, type] = {Batch: Samples, PairBatch: Pairs, ContrastBatch: Contrasts, ViewBatch: Views}
+DRAWS: dict[type, type] = {
+    Batch: Samples,
+    PairBatch: Pairs,
+    ContrastBatch: Contrasts,
+    SetBatch: Sets,
+    ViewBatch: Views,
+}

@@ -101,14 +101,18 @@ def _mnist(part: Part, root: Path | str | None) -> tuple[Tensor, Tensor]:
 
 def read_idx(path: Path, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
     """The bytes of a gzipped idx file of the given shape."""
-    header = 4 + 4 * len(shape)
     with readable(path):
-        content = gzip.decompress(path.read_bytes())
-        if content[:4] != bytes([0, 0, 8, len(shape)]):
-            raise ValueError("it is no idx file of bytes")
-        found = tuple(np.frombuffer(content, ">u4", len(shape), 4).tolist())
-        if found != shape or len(content) != header + int(np.prod(shape)):
-            raise ValueError(f"it should hold {shape}, and announces {found} in {len(content)} bytes")
+        return as_idx(path.read_bytes(), shape)
+
+
+def as_idx(compressed: bytes, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
+    """What a gzipped idx file of bytes holds, which must be of the given shape."""
+    header, content = 4 + 4 * len(shape), gzip.decompress(compressed)
+    if content[:4] != bytes([0, 0, 8, len(shape)]):
+        raise ValueError("it is no idx file of bytes")
+    found = tuple(np.frombuffer(content, ">u4", len(shape), 4).tolist())
+    if found != shape or len(content) != header + int(np.prod(shape)):
+        raise ValueError(f"it should hold {shape}, and announces {found} in {len(content)} bytes")
     return torch.from_numpy(np.frombuffer(content, np.uint8, offset=header).reshape(shape).copy())
 
 

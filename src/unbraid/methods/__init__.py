@@ -3,6 +3,7 @@
 from unbraid.methods.ada_gvae import AdaGVAE
 from unbraid.methods.ada_ml_vae import AdaMLVAE
 from unbraid.methods.annealed_vae import AnnealedVAE
+from unbraid.methods.augmented_gin import AugmentedGIN
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.cai import CAI
@@ -15,9 +16,11 @@ from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.gin import GIN
 from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.infogan_cr import InfoGANCR
 from unbraid.methods.intervention import Intervention
+from unbraid.methods.ivae import IVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.rb_vae import RbVAE
@@ -40,6 +43,8 @@ __all__ = [
     "CVIB",
     "DIPVAEI",
     "DIPVAEII",
+    "GIN",
+    "IVAE",
     "SVAE",
     "SWVAE",
     "UAI",
@@ -48,6 +53,7 @@ __all__ = [
     "AdaGVAE",
     "AdaMLVAE",
     "AnnealedVAE",
+    "AugmentedGIN",
     "BetaTCVAE",
     "BetaVAE",
     "CNNBetaVAE",

@@ -58,7 +58,11 @@ def filled(cls: type[Method]) -> tuple[str, ...]:
     """The constructor parameters that are no settings: networks, and sizes that the data has."""
     kinds = typing.get_type_hints(cls.__init__)
     return tuple(
-        name
-        for name in inspect.signature(cls).parameters
-        if name in SIZES or (inspect.isclass(kinds.get(name)) and issubclass(kinds[name], nn.Module))
+        name for name in inspect.signature(cls).parameters if name in SIZES or _network(kinds.get(name))
     )
+
+
+def _network(kind: Any) -> bool:
+    """Whether an annotation is that of a network, needed or not."""
+    kinds = typing.get_args(kind) or (kind,)
+    return any(inspect.isclass(entry) and issubclass(entry, nn.Module) for entry in kinds)

@@ -13,7 +13,7 @@ from unbraid.nn import Critic, networks
 from unbraid.optimisers import Adam, Optimiser
 from unbraid.settings import Described
 from unbraid.strands import Strands
-from unbraid.types import Codes, Observations, Terms
+from unbraid.types import Batch, Codes, Observations, Terms
 
 B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
 
@@ -67,6 +67,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     closed_form: ClassVar[bool] = (
         False  # whether `fit` finds all there is to find, and no step changes anything
     )
+    auxiliary: ClassVar[bool] = False  # whether it is `given` the labels instead
     step: Tensor
 
     def __init_subclass__(cls) -> None:
@@ -101,6 +102,11 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     def setting(cls, settings: Mapping[str, Any], name: str) -> Any:
         """One of the constructor's settings: what was given, else its default."""
         return settings.get(name, inspect.signature(cls).parameters[name].default)
+
+    @classmethod
+    def given(cls, labels: Tensor | None, nuisances: Tensor | None) -> Tensor | None:
+        """Which of these `encode` and `decode` are given: the known nuisances, the labels, or nothing."""
+        return nuisances if cls.conditional else labels if cls.auxiliary else None
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,6 +143,9 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
 
     def forward(self, batch: B) -> Terms:  # so that hooks and torch.compile see the loss
         return self.loss(batch)
+
+    def finish(self, batches: Iterable[Batch]) -> None:
+        """What is worked out once, after the last step, from samples of the data; nothing unless a method says so."""
 
     def validation(self, batch: Any) -> Terms:
         """What a validation split measures; the loss unless a method knows better."""

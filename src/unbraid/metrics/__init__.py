@@ -17,6 +17,7 @@ from unbraid.metrics.info_mec import InfoMEC, info_mec
 from unbraid.metrics.information import discretize, entropy, mutual_information, neighbour_information
 from unbraid.metrics.irs import IRS, irs
 from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
+from unbraid.metrics.latents import LatentMCC, LatentR2, latent_mcc, latent_r2
 from unbraid.metrics.leak import Leak, leak
 from unbraid.metrics.mcc import MCC, mcc
 from unbraid.metrics.mig import MIG, mig
@@ -24,6 +25,8 @@ from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model
 from unbraid.metrics.modularity import Modularity, modularity
 from unbraid.metrics.probe import Probe, probe
 from unbraid.metrics.sap import SAP, sap
+from unbraid.metrics.spectrum import Spectrum, spectrum
+from unbraid.metrics.spread_rank import SpreadRank, spread_rank
 from unbraid.metrics.subembedding_gap import SubembeddingGap, subembedding_gap
 from unbraid.metrics.translation_difficulty import TranslationDifficulty, translation_difficulty
 from unbraid.metrics.udr import UDR, udr
@@ -52,10 +55,14 @@ __all__ = [
     "GroupAccuracy",
     "InfoMEC",
     "KLPerCode",
+    "LatentMCC",
+    "LatentR2",
     "Leak",
     "ModelCentrality",
     "Modularity",
     "Probe",
+    "Spectrum",
+    "SpreadRank",
     "SubembeddingGap",
     "TranslationDifficulty",
     "VariationPredictability",
@@ -78,6 +85,8 @@ __all__ = [
     "info_mec",
     "irs",
     "kl_per_code",
+    "latent_mcc",
+    "latent_r2",
     "leak",
     "mcc",
     "mig",
@@ -87,6 +96,8 @@ __all__ = [
     "neighbour_information",
     "probe",
     "sap",
+    "spectrum",
+    "spread_rank",
     "subembedding_gap",
     "translation_difficulty",
     "udr",

@@ -10,6 +10,7 @@ from unbraid.nn.directions import Directions
 from unbraid.nn.disentanglers import Disentanglers
 from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
 from unbraid.nn.features import Features
+from unbraid.nn.flows import Flow, ImageFlow, RowFlow
 from unbraid.nn.gan import Discriminator, Generator, PairCritic
 from unbraid.nn.joined import Joined
 from unbraid.nn.joint_critic import JointCritic
@@ -36,7 +37,9 @@ __all__ = [
     "Disentanglers",
     "Encoder",
     "Features",
+    "Flow",
     "Generator",
+    "ImageFlow",
     "Joined",
     "JointCritic",
     "MLPDecoder",
@@ -46,6 +49,7 @@ __all__ = [
     "PairCritic",
     "Projection",
     "ResNet",
+    "RowFlow",
     "SmallConv",
     "Translator",
     "extractor",

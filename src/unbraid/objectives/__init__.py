@@ -12,6 +12,7 @@ from unbraid.objectives.covariance import (
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
+from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
 from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
     Bernoulli,
@@ -44,6 +45,7 @@ __all__ = [
     "bernoulli_nll",
     "change",
     "class_average",
+    "class_moments",
     "code_nll",
     "contrast",
     "contrast_gradient",
@@ -54,6 +56,7 @@ __all__ = [
     "dependence",
     "diagonal_penalty",
     "exchange",
+    "factorial_nll",
     "fast_group_mmd",
     "fast_mmd",
     "gaussian_kernel",
@@ -71,6 +74,7 @@ __all__ = [
     "orthogonality",
     "pairwise_kl",
     "reverse_gradient",
+    "set_moments",
     "shared_codes",
     "squared_error",
     "squared_w2",

@@ -1,0 +1,111 @@
+"""Coupling layers, which are invertible whatever their networks do. Dinh et al., 2017, Density Estimation Using
+Real NVP, arXiv:1605.08803; with one network for scale and shift as in Glow, Kingma & Dhariwal, 2018,
+arXiv:1807.03039; volume-preserving as in GIN, Sorrenson et al., 2020, arXiv:2001.04872."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+Values = Float[Tensor, "..."]  # channels lie along the layer's axis
+Subnet = Callable[[int, int], nn.Module]  # channels in, channels out
+
+
+class Coupling(nn.Module):
+    r"""Each half of the channels in turn is scaled and shifted by what a network makes of the other half.
+
+    .. math:: y_1 = e^{s(x_2)} x_1 + t(x_2), \quad y_2 = e^{s(y_1)} x_2 + t(y_1)
+
+    Then the channels are put in another order, drawn once. The logarithms of the scales are softly clamped,
+    :math:`s = c\, \tfrac{2}{π} \arctan(r / c)` of the network's output r. With `volume_preserving` their mean over the
+    channels is taken off, so that they sum to 0, and so does the logarithm of the Jacobian's determinant (GIN).
+
+    Args:
+        channels: How many, at least 2.
+        subnet: Makes a network from a number of channels to another.
+        axis: Where the channels are: 1 for images, 0 for rows that stand upright (channels, batch).
+        volume_preserving: Whether the volume stays as it is.
+        clamp: c, the largest logarithm of a scale.
+    """
+
+    order: Tensor
+
+    def __init__(
+        self,
+        channels: int,
+        subnet: Subnet,
+        *,
+        axis: int,
+        volume_preserving: bool = True,
+        clamp: float = 2.0,
+    ) -> None:
+        super().__init__()
+        self.sizes = (channels // 2, channels - channels // 2)
+        self.axis, self.volume_preserving, self.clamp = axis, volume_preserving, clamp
+        first, second = self.sizes
+        self.to_first, self.to_second = subnet(second, 2 * first), subnet(first, 2 * second)
+        self.register_buffer("order", torch.randperm(channels))
+
+    def forward(self, x: Values) -> Values:
+        x1, x2 = x.split(self.sizes, self.axis)
+        s, t = self._scale_and_shift(self.to_first, x2)
+        y1 = torch.addcmul(t, s.exp(), x1)
+        s, t = self._scale_and_shift(self.to_second, y1)
+        y2 = torch.addcmul(t, s.exp(), x2)
+        return torch.cat([y1, y2], self.axis).index_select(self.axis, self.order)
+
+    def inverse(self, y: Values) -> Values:
+        """The x of which `forward` makes y."""
+        y1, y2 = y.index_select(self.axis, self.order.argsort()).split(self.sizes, self.axis)
+        s, t = self._scale_and_shift(self.to_second, y1)
+        x2 = (y2 - t) * (-s).exp()
+        s, t = self._scale_and_shift(self.to_first, x2)
+        x1 = (y1 - t) * (-s).exp()
+        return torch.cat([x1, x2], self.axis)
+
+    def _scale_and_shift(self, network: nn.Module, x: Values) -> tuple[Values, Values]:
+        r, t = network(x).to(x.dtype).chunk(2, self.axis)
+        s = (r / self.clamp).atan() * (2 / math.pi * self.clamp)
+        return s - s.mean(self.axis, keepdim=True) if self.volume_preserving else s, t
+
+
+class Upright(nn.Linear):
+    """A linear layer on rows that stand upright, (channels, batch): cutting and joining them then copies nothing
+    out of order, which makes a flow of few channels 2.5 times as fast on a CPU."""
+
+    def forward(self, x: Float[Tensor, "c b"]) -> Float[Tensor, "o b"]:
+        return torch.addmm(self.bias[:, None], self.weight, x)
+
+
+def full_subnet(width: int, *, identity: bool = True, xavier: bool = False) -> Subnet:
+    """Fully connected networks with two hidden layers, for upright rows."""
+    return partial(_subnet, layer=Upright, width=width, identity=identity, xavier=xavier)
+
+
+def conv_subnet(width: int, *, identity: bool = True, xavier: bool = True) -> Subnet:
+    """Three convolutions of kernel 3, for images."""
+    layer = partial(nn.Conv2d, kernel_size=3, padding=1)
+    return partial(_subnet, layer=layer, width=width, identity=identity, xavier=xavier)
+
+
+def _subnet(
+    before: int,
+    after: int,
+    *,
+    layer: Callable[[int, int], nn.Module],
+    width: int,
+    identity: bool,
+    xavier: bool,
+) -> nn.Module:
+    """Three layers with ReLUs between; with `identity` the last starts at 0, and so does all that coupling does."""
+    layers = [layer(before, width), layer(width, width), layer(width, after)]
+    for module in layers if xavier else ():
+        nn.init.xavier_normal_(module.weight)  # type: ignore[arg-type]
+    if identity:
+        nn.init.zeros_(layers[-1].weight)  # type: ignore[arg-type]
+        nn.init.zeros_(layers[-1].bias)  # type: ignore[arg-type]
+    first, second, last = layers
+    return nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), last)

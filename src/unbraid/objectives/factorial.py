@@ -1,0 +1,49 @@
+"""Codes under factorial Gaussians, one for each group of observations: a set of augmentations, or a class."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from unbraid.types import Codes, Scalar
+
+Sets = Float[Tensor, "b m d"]  # the codes of m observations in each of b sets
+
+
+def factorial_nll(
+    z: Float[Tensor, "*b d"], mean: Float[Tensor, "*#b d"], sigma: Float[Tensor, "*#b d"]
+) -> Scalar:
+    r"""Negative log-density under factorial Gaussians, summed over codes, averaged over observations.
+
+    .. math:: \sum_i \frac{(z_i - μ_i)^2}{2 σ_i^2} + \log σ_i + ½ \log 2π
+    """
+    each = 0.5 * ((z - mean) / sigma).square() + sigma.log()
+    return each.sum(-1).mean() + 0.5 * z.shape[-1] * math.log(2 * math.pi)
+
+
+def set_moments(z: Sets, *, floor: float) -> tuple[Float[Tensor, "b 1 d"], Float[Tensor, "b 1 d"]]:
+    """Mean and spread of the codes of each set, the spread at least `floor`.
+
+    The spread is the maximum-likelihood one, which divides by m. Where it is below the floor, the floor is the most
+    likely spread of those allowed, so the likelihood is that of a model whose spreads are bounded; it is bounded
+    itself, and smooth at the bound.
+    """
+    mean = z.mean(1, keepdim=True)
+    variance = (z - mean).square().mean(1, keepdim=True)
+    return mean, variance.clamp(min=floor**2).sqrt()
+
+
+def class_moments(
+    z: Codes, labels: Int[Tensor, " b"], classes: int, *, floor: float
+) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
+    """Mean and spread of the codes of each class in the batch, the spread at least `floor`.
+
+    A class that does not occur has mean 0 and the floor for its spread; no observation asks for them.
+    """
+    member = (labels[:, None] == torch.arange(classes, device=z.device)).to(z.dtype)  # (b, k)
+    counts = member.sum(0).clamp(min=1)[:, None]
+    with torch.autocast(z.device.type, enabled=False):  # which would round the moments
+        mean = member.t() @ z / counts
+        variance = member.t() @ (z - member @ mean).square() / counts
+    return mean, variance.clamp(min=floor**2).sqrt()

@@ -1,0 +1,52 @@
+"""EMNIST's digits, src/unbraid/data/emnist.py."""
+
+import importlib
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.data.test_mnist import idx
+from unbraid.data.catalogue import open_dataset
+from unbraid.data.emnist import emnist
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data root with a file of the official form, of two training digits and one to test."""
+    module = importlib.import_module("unbraid.data.emnist")
+    monkeypatch.setattr(module, "COUNTS", {"train": 2, "test": 1})
+    (tmp_path / "emnist").mkdir()
+    pictures = np.zeros((2, 28, 28))
+    pictures[0, 3, 20] = 255  # row 3 of what is stored, column 20
+    with zipfile.ZipFile(tmp_path / "emnist" / "gzip.zip", "w") as archive:
+        for part, count in (("train", 2), ("test", 1)):
+            archive.writestr(f"gzip/emnist-digits-{part}-images-idx3-ubyte.gz", idx(pictures[:count]))
+            archive.writestr(f"gzip/emnist-digits-{part}-labels-idx1-ubyte.gz", idx(np.array([7, 4])[:count]))
+    return tmp_path
+
+
+def test_pictures_stand_upright(root: Path) -> None:
+    dataset = emnist(root)
+    assert len(dataset) == 2 and dataset.shape == (1, 28, 28) and dataset.sizes["classes"] == 10
+    x = dataset.observe(torch.tensor([0]))
+    assert x[0, 0, 20, 3] == 1 and x.sum() == 1
+    assert_close(dataset.roles(dataset.factors(torch.arange(2)))[0], torch.tensor([7, 4]))
+
+
+def test_parts_have_names_of_their_own(root: Path) -> None:
+    assert open_dataset("emnist", root=root, part="test").name == "emnist-test"
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"gzip\.zip is missing: run `unbraid data get emnist`"):
+        emnist(tmp_path)
+
+
+def test_a_damaged_file_is_said_to_be(root: Path) -> None:
+    (root / "emnist" / "gzip.zip").write_bytes(b"PK nothing")
+    with pytest.raises(ValueError, match="damaged, cut short or of another kind"):
+        emnist(root)
