@@ -25,6 +25,8 @@ from unbraid.data.coloured_digits import colored_mnist
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
 from unbraid.data.grassy_mnist import grassy_mnist
+from unbraid.data.mixture import mixture
+from unbraid.data.mnist import digits
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
 from unbraid.game import Game
@@ -48,10 +50,12 @@ CONTRASTING = (
     "rb-vae",
     "srb-vae",
 )
-DATASETS: dict[str, Callable[[], Dataset]] = {  # by method, where sprites do not serve
+DATASETS: dict[str, Callable[[], Dataset]] = {  # by row or method, where sprites do not serve
     **dict.fromkeys(PREDICTING, colored_mnist),
     **dict.fromkeys(("simclr", "subinfomax", "supcon", "supervised-subembeddings"), mnist_stl10),
     **dict.fromkeys(CONTRASTING, grassy_mnist),
+    **dict.fromkeys(("augmented-gin", "gin"), digits),
+    "augmented-gin synthetic": mixture,
 }
 RESNET = {"architecture": "resnet-18"}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
@@ -69,6 +73,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with 
     ),
     "subinfomax correlation": ("subinfomax", RESNET | {"correlation": 5.0, "pipeline": "balanced"}),
     "subinfomax dependence": ("subinfomax", RESNET | {"dependence": 1.0, "pipeline": "balanced"}),
+    "augmented-gin synthetic": ("augmented-gin", {}),
 }
 
 
@@ -183,7 +188,7 @@ def main() -> None:
     rows = []
     for name in arguments.methods.split(","):
         row: dict[str, Any] = {"method": name}
-        dataset = stored(DATASETS.get(CASES.get(name, (name,))[0], sprites)())
+        dataset = stored(DATASETS.get(name, DATASETS.get(CASES.get(name, (name,))[0], sprites))())
         forms = arguments.forms.split(",")
         for form in forms:
             try:

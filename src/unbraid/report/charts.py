@@ -100,3 +100,34 @@ def _plain_logarithmic(axes: "Axes") -> None:
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def ink_of(dark: bool) -> str:
+    return "#c9ced6" if dark else "#4a4f57"
+
+
+def panels_of(
+    count: int, dark: bool, *, width: float, height: float, columns: int | None = None
+) -> "tuple[Figure, list[Axes]]":
+    """Axes side by side, as many to a row as asked for, without the lines that a chart does not need."""
+    from matplotlib.figure import Figure
+
+    columns = columns or count
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    line: Any = "#474c55" if dark else "#c9ced6"
+    panels = []
+    for place in range(count):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        axes.set_facecolor("none")
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_color(line)
+        axes.tick_params(color=line, labelcolor=ink_of(dark), labelsize=8.5)
+        axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
+        axes.set_axisbelow(True)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.label.set(color=ink_of(dark), fontsize=9)
+        panels.append(axes)
+    return figure, panels

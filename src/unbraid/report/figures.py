@@ -74,11 +74,11 @@ def examples(dataset: Dataset, count: int, *, seed: int = 0) -> Observations:
 
 
 def conditions(model: Model, dataset: Dataset, count: int, *, seed: int = 0) -> Tensor | None:
-    """What a conditional method is given with these examples, their known nuisances; None for any other."""
-    if not model.method.conditional:
-        return None
+    """What a conditional method is given with these examples, their known nuisances or labels; None for any other."""
     tables = dataset.to("cpu", observations=False)
-    return tables.roles(tables.factors(tables.draw(count, Generator().manual_seed(seed))))[1]
+    return model.method.given(
+        *tables.roles(tables.factors(tables.draw(count, Generator().manual_seed(seed))))
+    )
 
 
 @torch.no_grad()

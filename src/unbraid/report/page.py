@@ -18,6 +18,7 @@ from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes, kl
 from unbraid.report.command import command_of
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts
 from unbraid.report.figures import ACTIVE, Figure, reconstructions, swaps, traversals
+from unbraid.report.flows import flow_charts, variables
 from unbraid.report.intervention import (
     importance_chart,
     joint_chart,
@@ -45,6 +46,10 @@ VIEW_FIGURES: dict[
     str, tuple[str, Callable[..., Figure]]
 ] = {  # of methods that learn from views, without a decoder
     "view_pairs": ("View pairs", lambda model, dataset: view_pairs(dataset)),
+}
+FLOW_FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {  # of flows, whose codes are many
+    "reconstructions": FIGURES["reconstructions"],
+    "variables": ("What each code does", variables),
 }
 
 
@@ -148,7 +153,10 @@ def render(subjects: Sequence[Subject], curves: Curves, title: str, foreword: Fo
         knowledge={subject.label: knowledge(subject.run) for subject in subjects},
         charts=[_chart_uris(term, curves) for term in curves],
         tables=[(subject.label, *_table_uris(subject.run)) for subject in subjects if _tables(subject.run)],
-        figures={name: heading for name, (heading, _) in (FIGURES | VIEW_FIGURES | CONTRAST_FIGURES).items()},
+        figures={
+            name: heading
+            for name, (heading, _) in (FIGURES | VIEW_FIGURES | CONTRAST_FIGURES | FLOW_FIGURES).items()
+        },
         settings=_side_by_side({s.label: _settings(s.run) for s in subjects}, labels),
         versions=_side_by_side({s.label: _versions(s.run) for s in subjects}, labels),
     )
@@ -181,7 +189,8 @@ def _subject(run: Run, label: str, root: Path | str | None) -> Subject:
 
 def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict[str, Chart], str]:
     """The figures and charts that can be made, and a sentence on those that cannot."""
-    if len(run.settings["data"]["shape"]) != 3:
+    rows, flow = len(run.settings["data"]["shape"]) != 3, "flow" in run.settings["method"]["arguments"]
+    if rows and not flow:
         return {}, {}, "There are no pictures: the observations are rows, not images."
     try:
         model = load(run.folder, device="cpu")
@@ -191,9 +200,9 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
     figures: dict[str, Figure] = {}
     charts: dict[str, Chart] = {}
     missing: list[str] = []
-    wanted = VIEW_FIGURES if model.method.batch is ViewBatch else FIGURES
+    wanted = VIEW_FIGURES if model.method.batch is ViewBatch else FLOW_FIGURES if flow else FIGURES
     wanted = wanted | (CONTRAST_FIGURES if contrasts(model, dataset) else {})
-    for name, (_, figure) in wanted.items():
+    for name, (_, figure) in ({} if rows else wanted).items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
         if name == "quantiles" and hasattr(model.method, "posterior") and not _correlated(dataset):
@@ -205,7 +214,9 @@ def _figures(run: Run, root: Path | str | None) -> tuple[dict[str, Figure], dict
             figures[name] = figure(model, dataset, **notes)
         except ValueError as error:
             missing.append(str(error))
-    if len(model.strands) > 1 and dataset.space is not None:
+    if flow:
+        charts = {name: _chart(*parts) for name, parts in flow_charts(model, dataset).items()}
+    elif len(model.strands) > 1 and dataset.space is not None:
         try:
             charts = _strand_charts(model, dataset)
         except ValueError as error:
@@ -275,6 +286,11 @@ def _strand_charts(model: Model, dataset: Dataset) -> dict[str, Chart]:
             lambda dark: map_chart(maps, dark=dark),
         ),
     }
+
+
+def _chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
+    light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
+    return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
 
 
 def _save_figures(subject: Subject) -> None:

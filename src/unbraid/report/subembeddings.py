@@ -4,7 +4,7 @@ Burns et al., 2021, Unsupervised Disentanglement without Autoencoding, ICML work
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,12 +14,11 @@ from torch import Generator
 from unbraid.data.dataset import Dataset
 from unbraid.data.mnist_stl10 import DIGIT, LEFTS, TOPS
 from unbraid.data.views import Views
-from unbraid.report.charts import COLOURS, DARK_COLOURS
+from unbraid.report.charts import COLOURS, DARK_COLOURS, ink_of, panels_of
 from unbraid.report.figures import Figure, Row
 from unbraid.runs import Run
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Chart
 
 SCORE = "disentanglement_gap"
@@ -45,12 +44,12 @@ def place_chart(side: int = 64, shown: Sequence[int] = (3, 5), *, dark: bool = F
     """The eight places at which a digit is centred, and where it lies at two of them (Fig. 1)."""
     from matplotlib.patches import Rectangle
 
-    figure, (axes,) = _panels(1, dark, width=3.0, height=3.0)
+    figure, (axes,) = panels_of(1, dark, width=3.0, height=3.0)
     corners = [(left, top) for top in TOPS for left in LEFTS]
     for number, (left, top) in enumerate(corners, start=1):
         centre = left + DIGIT / 2, top + DIGIT / 2
-        axes.plot(*centre, "o", color=_ink(dark), markersize=4)
-        axes.annotate(str(number), centre, (3, 3), textcoords="offset points", color=_ink(dark), fontsize=9)
+        axes.plot(*centre, "o", color=ink_of(dark), markersize=4)
+        axes.annotate(str(number), centre, (3, 3), textcoords="offset points", color=ink_of(dark), fontsize=9)
         if number in shown:
             colour = (DARK_COLOURS if dark else COLOURS)[2 * shown.index(number)]
             axes.add_patch(Rectangle((left, top), DIGIT, DIGIT, fill=False, edgecolor=colour, linewidth=1.6))
@@ -71,13 +70,13 @@ def tradeoff_chart(
     present = [term for term in terms if any(term in line for line in history)]
     if not present:
         raise ValueError(f"The history holds none of {', '.join(terms)}: choose a run with such a term.")
-    figure, panels = _panels(len(present), dark, width=4.2, height=2.7)
+    figure, panels = panels_of(len(present), dark, width=4.2, height=2.7)
     for axes, term, colour in zip(panels, present, DARK_COLOURS if dark else COLOURS, strict=False):
         lines = [line for line in history if term in line]
         axes.plot(
             [line["step"] for line in lines], [line[term] for line in lines], color=colour, linewidth=1.6
         )
-        axes.set_title(term, loc="left", fontsize=10, color=_ink(dark))
+        axes.set_title(term, loc="left", fontsize=10, color=ink_of(dark))
         axes.set_xlabel("step")
         axes.set_ylabel("nats per image")
     return figure
@@ -97,7 +96,7 @@ def accuracy_chart(tables: Mapping[str, Mapping[str, float]], *, dark: bool = Fa
     grids = {title: _grid(table) for title, table in tables.items()}
     parts, factors, _ = next(iter(grids.values()))
     width, height = 0.9 + 0.62 * len(factors), 0.75 + 0.34 * len(parts)
-    figure, panels = _panels(count, dark, width=width, height=height, columns=columns)
+    figure, panels = panels_of(count, dark, width=width, height=height, columns=columns)
     for axes, (title, (rows, names, values)) in zip(panels, grids.items(), strict=True):
         axes.imshow(values, cmap=colormaps["Blues"], vmin=0, vmax=1, aspect="auto")
         for (row, column), value in np.ndenumerate(values):
@@ -107,7 +106,7 @@ def accuracy_chart(tables: Mapping[str, Mapping[str, float]], *, dark: bool = Fa
         axes.set_yticks(range(len(rows)), rows)
         axes.tick_params(length=0)
         axes.grid(visible=False)
-        axes.set_title(title, loc="left", fontsize=9, color=_ink(dark))
+        axes.set_title(title, loc="left", fontsize=9, color=ink_of(dark))
         for spine in axes.spines.values():
             spine.set_visible(False)
     return figure
@@ -126,11 +125,11 @@ def map_chart(
     from sklearn.manifold import TSNE
 
     places = TSNE(init="pca", random_state=seed).fit_transform(codes)
-    figure, panels = _panels(len(names), dark, width=2.7, height=2.7)
+    figure, panels = panels_of(len(names), dark, width=2.7, height=2.7)
     for axes, name, column in zip(panels, names, factors.T, strict=True):
         colours = colormaps["tab10"](column % 10)
         axes.scatter(places[:, 0], places[:, 1], s=3, c=colours, linewidths=0)
-        axes.set_title(name, loc="left", fontsize=10, color=_ink(dark))
+        axes.set_title(name, loc="left", fontsize=10, color=ink_of(dark))
         axes.set(xticks=(), yticks=())
         axes.grid(visible=False)
     return figure
@@ -149,34 +148,3 @@ def _grid(table: Mapping[str, float]) -> tuple[list[str], list[str], Float[np.nd
     parts = list(dict.fromkeys(part for part, _, _ in keys))
     factors = list(dict.fromkeys(factor for _, _, factor in keys))
     return parts, factors, np.array([[table[f"{part}.{factor}"] for factor in factors] for part in parts])
-
-
-def _ink(dark: bool) -> str:
-    return "#c9ced6" if dark else "#4a4f57"
-
-
-def _panels(
-    count: int, dark: bool, *, width: float, height: float, columns: int | None = None
-) -> "tuple[Chart, list[Axes]]":
-    """Axes side by side, as many to a row as asked for, without the lines that a chart does not need."""
-    from matplotlib.figure import Figure as Chart
-
-    columns = columns or count
-    rows = -(-count // columns)
-    figure = Chart(figsize=(width * columns, height * rows), layout="constrained")
-    line: Any = "#474c55" if dark else "#c9ced6"
-    panels = []
-    for place in range(count):
-        axes = figure.add_subplot(rows, columns, place + 1)
-        axes.set_facecolor("none")
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_color(line)
-        axes.tick_params(color=line, labelcolor=_ink(dark), labelsize=8.5)
-        axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
-        axes.set_axisbelow(True)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.label.set(color=_ink(dark), fontsize=9)
-        panels.append(axes)
-    return figure, panels

@@ -1,0 +1,213 @@
+"""What a study of augmented GIN found: one line a setting, over its trials and with the worst; and its figures.
+
+    unbraid study augmented-gin/figure1 --scale paper --out studies/figure1
+    python benchmarks/augmented_gin.py studies/figure1 [--out docs/results/pictures] [--json]
+
+    unbraid study augmented-gin/figure2 --scale paper --out studies/figure2
+    python benchmarks/augmented_gin.py studies/figure2 --out docs/results/pictures
+
+On the mixture: linear R² and MCC of the two true latents, means and the worst trial, how many codes are above the
+knee, the rank of condition (iii), and the largest error of the inverse. The figures are those of the paper: Fig. 1 for
+the mixture, Figs. 2 to 10 for digits.
+"""
+
+import argparse
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator
+
+from unbraid.data.dataset import Dataset
+from unbraid.data.sets import Sets
+from unbraid.finishing import finish
+from unbraid.metrics import spectrum
+from unbraid.model import Model, load
+from unbraid.objectives import factorial_nll, set_moments
+from unbraid.reopen import dataset_of
+from unbraid.report.charts import file_bytes
+from unbraid.report.flows import (
+    augmented_samples,
+    class_means,
+    recovery_chart,
+    rotation_chart,
+    spectrum_chart,
+    variable,
+    variables,
+)
+from unbraid.report.sheets import png_bytes
+from unbraid.runs import Run
+from unbraid.settings import rebuild
+
+SHOWN = ("latent_r2", "latent_mcc", "spectrum", "spectrum.drop", "spread_rank", "spread_rank.least_ratio")
+
+
+def setting_of(run: Run) -> str:
+    """What tells the run from the other settings, in words."""
+    method = run.settings["method"]["arguments"]
+    words = [run.method_name]
+    options = run.settings["data"]["origin"]["options"]
+    if run.data_name == "mixture" and run.method_name == "augmented-gin":
+        words = ["both" if len(options.get("along", (0, 1))) == 2 else "one"]
+        cooling = method.get("cooling")
+        noise = rebuild(cooling).end if cooling else method["noise"]
+        words += [f"noise {noise:g}" if noise else "no noise", *([] if cooling else ["as printed"])]
+        words += ["varying spreads"] if options.get("spreads") == "varying" else []
+        words += ["turned"] if options.get("turn") else []
+    return ", ".join(words)
+
+
+def numbers(run: Run) -> dict[str, float]:
+    """The run's scores by the metric's name, whatever the strand."""
+    return {score["metric"].rpartition(":")[2]: score["value"] for score in run.scores()}
+
+
+def grouped(runs: list[Run]) -> dict[str, list[Run]]:
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(setting_of(run), []).append(run)
+    return groups
+
+
+def lines(runs: list[Run]) -> list[dict[str, Any]]:
+    """One entry a setting: of each score the mean, the spread, and the least and the largest value."""
+    found = []
+    for name, group in grouped(runs).items():
+        scores = [numbers(run) for run in group]
+        line: dict[str, Any] = {"setting": name, "trials": len(group)}
+        for metric in (*SHOWN, "inversion", "inversion.codes", "reconstruction"):
+            values = [score[metric] for score in scores if metric in score]
+            if values:
+                spread = statistics.stdev(values) if len(values) > 1 else 0.0
+                line[metric] = [statistics.fmean(values), spread, min(values), max(values)]
+        line["seconds"] = statistics.fmean(run.history()[-1]["seconds"] for run in group)
+        found.append(line)
+    return found
+
+
+def markdown(found: list[dict[str, Any]]) -> str:
+    heading = [
+        *("setting", "trials", "R²", "worst", "MCC", "worst", "codes above the knee", "least drop there"),
+        *("rank", "variance of the log-ratio", "inverse, worst error", "seconds"),
+    ]
+    rows = [heading, ["---"] * len(heading)]
+    for line in found:
+
+        def cell(metric: str, form: str, line: dict[str, Any] = line) -> str:
+            return form.format(*line[metric]) if metric in line else ""
+
+        rows.append(
+            [
+                *(line["setting"], str(line["trials"])),
+                *(cell("latent_r2", "{0:.4f} ± {1:.4f}"), cell("latent_r2", "{2:.4f}")),
+                *(cell("latent_mcc", "{0:.4f} ± {1:.4f}"), cell("latent_mcc", "{2:.4f}")),
+                *(cell("spectrum", "{2:.0f} to {3:.0f}"), cell("spectrum.drop", "{2:.1f}×")),
+                *(cell("spread_rank", "{2:.0f} to {3:.0f}"), cell("spread_rank.least_ratio", "{0:.3f}")),
+                *(cell("inversion", "{3:.1e}"), f"{line['seconds']:.0f}"),
+            ]
+        )
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def opened(run: Run, root: Path | None) -> tuple[Model, Dataset]:
+    """The run's model, its strands found, and its data."""
+    model, dataset = load(run.folder, device="cpu"), dataset_of(run, root)
+    if "informative" not in model.strands and hasattr(model.method, "discover"):
+        finish(model.method, dataset)
+    return model, dataset
+
+
+def mixture_figures(runs: list[Run], out: Path, root: Path | None) -> None:
+    """Fig. 1: of each setting the best and the worst trial, on the ground truth of the trial that was worst."""
+    for name, group in grouped(runs).items():
+        ranked = sorted(group, key=lambda run: numbers(run)["latent_r2"])
+        for title, run in {"best": ranked[-1], "worst": ranked[0]}.items():
+            model, dataset = opened(run, root)
+            rows = torch.arange(len(dataset))
+            assert dataset.latents is not None and dataset.combinations is not None
+            observed = dataset.observe(rows)
+            given = dataset.combinations if model.method.auxiliary else None
+            codes = model.encode(observed, given=given).numpy()
+            chart = recovery_chart(
+                observed.numpy(),
+                dataset.latents.true(rows).numpy(),
+                dataset.combinations.numpy(),
+                {f"found, {title} of {len(group)}": codes},
+            )
+            (out / f"mixture-{_file(name)}-{title}.png").write_bytes(file_bytes(chart, "png"))
+    turned = {name: group[0] for name, group in grouped(runs).items() if name.startswith("both, noise 0.01")}
+    if turned:
+        chart = rotation_chart({name: rotation(run, root) for name, run in turned.items()})
+        (out / "mixture-rotation.png").write_bytes(file_bytes(chart, "png"))
+
+
+@torch.no_grad()
+def rotation(run: Run, root: Path | None) -> tuple[list[float], list[float]]:
+    """The loss on fresh sets when the two widest codes are whitened, turned and scaled back, by angle in degrees."""
+    model, dataset = opened(run, root)
+    sets = Sets(redraw=True, members=101)(dataset, 2000, Generator().manual_seed(0), torch.tensor(0)).x[:, 1:]
+    z = model.method.encode(sets.flatten(0, 1)).unflatten(0, sets.shape[:2])
+    wide = z[:, :, model.method.spread.argsort(descending=True)[:2]].double()  # type: ignore[union-attr]
+    within = torch.stack([torch.cov(codes.t()) for codes in wide]).mean(0)
+    whiten = torch.linalg.cholesky(torch.linalg.inv(within))
+    white = (wide - wide.mean((0, 1))) @ whiten
+    angles = [float(angle) for angle in range(0, 181, 5)]
+    losses = []
+    for angle in map(math.radians, angles):
+        turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+        codes = white @ turn.double()
+        losses.append(float(factorial_nll(codes, *set_moments(codes, floor=1e-4))))
+    best = losses.index(min(losses))
+    return angles, losses[best:] + losses[1 : best + 1]
+
+
+def digit_figures(runs: list[Run], out: Path, root: Path | None) -> None:
+    """Fig. 3 once; of each run Fig. 2, Fig. 4 and Figs. 5 to 10."""
+    for run in runs:
+        model, dataset = opened(run, root)
+        name = _file(setting_of(run))
+        (out / "digits-augmented.png").write_bytes(png_bytes(augmented_samples(dataset).sheet()))
+        x = dataset.observe(dataset.draw(4096, Generator().manual_seed(0)))
+        first = spectrum(
+            x.flatten(1).numpy() + 0.01 * np.random.default_rng(0).standard_normal((len(x), x[0].numel()))
+        )
+        trained = spectrum(model.encode(x).numpy())
+        chart = spectrum_chart({"at first": first, "trained": trained})
+        (out / f"digits-{name}-spectrum.png").write_bytes(file_bytes(chart, "png"))
+        (out / f"digits-{name}-variables.png").write_bytes(png_bytes(variables(model, dataset).sheet()))
+        means = class_means(model, dataset)
+        for place, code in enumerate(trained.order[:20].tolist(), start=1):
+            sheet = variable(model, means, code).sheet()
+            (out / f"digits-{name}-variable-{place:02d}.png").write_bytes(png_bytes(sheet))
+
+
+def _file(name: str) -> str:
+    return "-".join("".join(letter if letter.isalnum() or letter == "." else " " for letter in name).split())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("study", type=Path)
+    parser.add_argument("--out", type=Path, help="where to write figures; none are made without it")
+    parser.add_argument("--root", type=Path, help="the data root")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    folders = sorted((arguments.study / "runs").iterdir(), key=lambda folder: folder.stat().st_ctime)
+    runs = [run for run in map(Run, folders) if run.finished]
+    found = lines(runs)
+    print(json.dumps(found, indent=2) if arguments.json else markdown(found))
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        mixtures = [run for run in runs if run.data_name == "mixture"]
+        mixture_figures(mixtures, arguments.out, arguments.root)
+        digit_figures([run for run in runs if run not in mixtures], arguments.out, arguments.root)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Self-supervised Disentangled Representation Learning, 2021, under review."""
