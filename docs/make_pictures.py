@@ -22,6 +22,7 @@ from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
 from unbraid.model import method_class, method_classes
 from unbraid.optimisers import Adam
+from unbraid.recipes.augmented_gin import figure1
 from unbraid.report import (
     image_sheet,
     joint_chart,
@@ -33,11 +34,13 @@ from unbraid.report import (
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
 from unbraid.report.figures import activity, examples
+from unbraid.report.flows import augmented_samples, recovery_chart
 from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
 from unbraid.types import ContrastBatch, PairBatch
 
 ROWS = 6  # codes to show, busiest first
+RECOVERING = ("augmented-gin", "gin", "ivae")  # shown by the latents that they find
 
 
 def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
@@ -85,6 +88,28 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
     move = traversals if hasattr(model.method, "posterior") else quantile_traversals
     figures = reconstructions(model, dataset, count=9), move(model, dataset, codes=active)
     return stack([figure.sheet() for figure in figures])
+
+
+def recovered(method: str, device: str) -> Image.Image:
+    """The latents that a method finds in the mixture; augmented GIN also where they were turned before the network."""
+    plans = {plan.method: plan for plan in figure1.BASELINES if plan.method == method}
+    if method == "augmented-gin":
+        names = {"constant spreads": 0, "turned, constant": 4, "turned, varying": 5}
+        plans = {name: replace(figure1.BASE, **figure1.SETTINGS[place]) for name, place in names.items()}
+    dataset = open_dataset("mixture")
+    assert dataset.latents is not None and dataset.combinations is not None
+    codes = {}
+    for name, plan in plans.items():
+        with tempfile.TemporaryDirectory() as folder:
+            replace(plan, seed=0).run(Path(folder) / "run", device=device)
+            model = load(Path(folder) / "run", device=device)
+        seen, given = plan.dataset(), model.method.given(dataset.combinations, None)
+        codes[name] = model.encode(seen.observe(seen.rows()), given=given).cpu().numpy()
+    observed, latents = dataset.observe(dataset.rows()), dataset.latents.true(dataset.rows())
+    labels = dataset.combinations.numpy()
+    chart = file_bytes(recovery_chart(observed.numpy(), latents.numpy(), labels, codes), "png")
+    picture = Image.open(io.BytesIO(chart)).convert("RGB")
+    return picture.resize((1000, picture.height * 1000 // picture.width)).quantize(32)
 
 
 def stack(sheets: list[Image.Image]) -> Image.Image:
@@ -166,7 +191,9 @@ def joints() -> Image.Image:
 
 def save(picture: Image.Image, path: Path) -> None:
     """64 greys keep the file small; colours stay as they are, which a palette would spoil."""
-    grey = all(band.getextrema()[1] - band.getextrema()[0] <= 12 for band in _differences(picture))
+    grey = picture.mode == "RGB" and all(
+        band.getextrema()[1] - band.getextrema()[0] <= 12 for band in _differences(picture)
+    )
     picture = picture.convert("L").quantize(64) if grey else picture
     picture.save(path, optimize=True)
     print(f"{path}: {path.stat().st_size / 1024:.0f} KB", flush=True)
@@ -192,6 +219,9 @@ def main() -> None:
     decoding = [name for name, cls in method_classes().items() if cls.decode is not Method.decode]
     methods = arguments.methods.split(",") if arguments.methods else decoding
     for method in methods:
+        if method in RECOVERING:
+            save(recovered(method, arguments.device), arguments.out / f"{method.replace('-', '_')}.png")
+            continue
         plan = plan_of(method, arguments.steps, arguments.batch, arguments.size)
         save(picture_of(plan, arguments.device), arguments.out / f"{method.replace('-', '_')}.png")
     if not arguments.methods:
@@ -203,6 +233,8 @@ def main() -> None:
         overlays = open_dataset("mnist-stl10", digits="bundled", backgrounds="textures", pairs=100)
         save(view_pairs(overlays, count=9).sheet(), arguments.out / "view_pairs.png")
         save(faces_and_grass(), arguments.out / "faces.png")
+        sets = augmented_samples(open_dataset("digits", digits="bundled"), count=9)
+        save(sets.sheet(), arguments.out / "sets.png")
 
 
 if __name__ == "__main__":

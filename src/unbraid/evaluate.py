@@ -186,14 +186,17 @@ class Inversion(NamedTuple):
 
 def inversion(sample: Sample) -> Inversion:
     """The largest error of a flow's inverse: of observations encoded and decoded, and of prior codes the other way."""
+    from unbraid.nn.flows import exactly
+
     flow = getattr(sample.method, "flow", None)
     if flow is None:
         raise Missing(f"{sample.method.name()} has no flow to invert: choose other metrics.")
 
     def error(x: Tensor, given: Tensor | None) -> Tensor:
         z = sample.method.prior(len(x)).to(x)
-        there_and_back = (flow.inverse(flow(x)) - x).abs().max()
-        return torch.stack([there_and_back, (flow(flow.inverse(z)) - z).abs().max()])[None]
+        with exactly():
+            there_and_back = (flow.inverse(flow(x)) - x).abs().max()
+            return torch.stack([there_and_back, (flow(flow.inverse(z)) - z).abs().max()])[None]
 
     observations, codes = sample.over_batches(error).max(0)
     return Inversion(float(observations), float(codes), "largest absolute error", sample.size)

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 from torch.testing import assert_close
 
-from unbraid.nn.flows import Flow, ImageFlow, RowFlow, flow_for
+from unbraid.nn.flows import Flow, ImageFlow, RowFlow, exactly, flow_for
 
 
 def shaken(flow: Flow, by: float = 0.3) -> Flow:
@@ -141,3 +141,10 @@ def test_coupling_agrees_with_freia() -> None:
     (expected,), determinant = peer([x])
     assert_close(flow(x), expected[:, block.order])
     assert_close(torch.as_tensor(determinant).double().max().item(), 0.0)  # it gives one number for all
+
+
+def test_an_exact_pass_leaves_the_precision_as_it_was() -> None:
+    before = torch.backends.cudnn.allow_tf32
+    with exactly():
+        assert not torch.backends.cudnn.allow_tf32 and not torch.backends.cuda.matmul.allow_tf32
+    assert torch.backends.cudnn.allow_tf32 == before

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from unbraid.distributed import noise_like
 from unbraid.methods.base import B, Facts, Method, Player
-from unbraid.nn.flows import flow_for
+from unbraid.nn.flows import exactly, flow_for
 from unbraid.optimisers import Adam
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
@@ -64,10 +64,12 @@ class FlowMethod(Method[B]):
         return x + spread * noise_like(x)
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        return self.flow(x)
+        with exactly():
+            return self.flow(x)
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        x = self.flow.inverse(codes)  # type: ignore[operator]
+        with exactly():
+            x = self.flow.inverse(codes)  # type: ignore[operator]
         return x.clamp(0, 1) if x.ndim == 4 else x
 
     def prior(self, size: int) -> Codes:
