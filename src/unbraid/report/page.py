@@ -288,11 +288,6 @@ def _strand_charts(model: Model, dataset: Dataset) -> dict[str, Chart]:
     }
 
 
-def _chart(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
-    light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
-    return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
-
-
 def _save_figures(subject: Subject) -> None:
     """The run's figures as PNG files in its folder."""
     folder = subject.run.folder / "figures"
