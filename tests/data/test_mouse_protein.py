@@ -30,18 +30,20 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_target_and_background_are_those_of_contrastive_pcas_paper(root: Path) -> None:
-    data = mouse_protein(root, scale="no", missing="zero")
+    data = mouse_protein(root, standardise="no", missing="zero")
     assert data.background is not None
     assert data.observe(torch.arange(2)).tolist() == [[1.0, 4.0], [2.0, 0.0]]
     assert data.combinations.tolist() == [0, 1] and data.value_names["genotype"] == ("control", "trisomic")  # type: ignore[union-attr]
     assert data.background.observe(torch.arange(1)).tolist() == [[3.0, 6.0]]
-    assert mouse_protein(root, scale="no").observe(torch.arange(2))[1, 1] == 7.0  # the mean of 4, 9, 6 and 9
+    assert (
+        mouse_protein(root, standardise="no").observe(torch.arange(2))[1, 1] == 7.0
+    )  # the mean of 4, 9, 6 and 9
 
 
 def test_mice_with_the_drug_are_others(root: Path) -> None:
     path = root / SOURCE.file
     path.write_text(path.read_text() + "6_1,5.0,5.0,Control,Memantine,C/S,c-CS-m\n")
-    data = mouse_protein(root, treatment="memantine", scale="no")
+    data = mouse_protein(root, treatment="memantine", standardise="no")
     assert data.name == "mouse-protein-memantine" and data.background is not None
     assert data.observe(torch.arange(1)).tolist() == [[9.0, 9.0]]
     assert data.background.observe(torch.arange(1)).tolist() == [[5.0, 5.0]]
@@ -50,7 +52,10 @@ def test_mice_with_the_drug_are_others(root: Path) -> None:
 def test_proteins_are_brought_to_one_scale_in_each_or_over_both(root: Path) -> None:
     path = root / SOURCE.file
     path.write_text(path.read_text() + "7_1,5.0,2.0,Control,Saline,C/S,c-CS-s\n")
-    data, both = mouse_protein(root, missing="zero"), mouse_protein(root, missing="zero", scale="together")
+    data, both = (
+        mouse_protein(root, missing="zero"),
+        mouse_protein(root, missing="zero", standardise="together"),
+    )
     assert data.background is not None and both.background is not None
     rows = torch.arange(2)
     for values in (

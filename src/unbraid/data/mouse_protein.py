@@ -29,7 +29,7 @@ def mouse_protein(
     *,
     treatment: Treatment = "saline",
     missing: Missing = "mean",
-    scale: Scale = "apart",
+    standardise: Scale = "apart",
 ) -> Dataset:
     """Proteins of shocked mice, trisomic or not, with unshocked control mice as the background.
 
@@ -40,7 +40,7 @@ def mouse_protein(
         treatment: The injection that all of the mice had: `saline`, no drug, as in contrastive PCA's paper, or the drug
             `memantine`: other mice, on which settings can be tried.
         missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
-        scale: Every protein is brought to mean 0 and variance 1 in target and background `apart`, as in contrastive
+        standardise: Every protein is brought to mean 0 and variance 1 in target and background `apart`, as in contrastive
             PCA's code, `together`, which leaves their means different, or not at all (`no`).
     """
     table = read_table(SOURCE.locate(root))
@@ -51,7 +51,7 @@ def mouse_protein(
     target = injected & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
     background = injected & (behaviour == "C/S") & (genotype == "Control")
     values = _values(table, missing)
-    for part in {"apart": (target, background), "together": (target | background,), "no": ()}[scale]:
+    for part in {"apart": (target, background), "together": (target | background,), "no": ()}[standardise]:
         values[part] = _standardised(values[part])
     rows = torch.from_numpy(values.astype(np.float32))
     trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
