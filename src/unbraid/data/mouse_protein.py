@@ -40,8 +40,8 @@ def mouse_protein(
         treatment: The injection that all of the mice had: `saline`, no drug, as in contrastive PCA's paper, or the drug
             `memantine`: other mice, on which settings can be tried.
         missing: What a missing value becomes: the `mean` of its protein, or `zero` as in contrastive PCA's code.
-        standardise: Every protein is brought to mean 0 and variance 1 in target and background `apart`, as in contrastive
-            PCA's code, `together`, which leaves their means different, or not at all (`no`).
+        standardise: Every protein is brought to mean 0 and variance 1 in target and background `apart`, as in
+            contrastive PCA's code, `together`, which leaves their means different, or not at all (`no`).
     """
     table = read_table(SOURCE.locate(root))
     for name in ROLES:
