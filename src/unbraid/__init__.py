@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from unbraid.model import Model, load
     from unbraid.plan import Plan, replace
     from unbraid.population import train_population
+    from unbraid.results import results
     from unbraid.runs import Run
+    from unbraid.select import select
     from unbraid.strands import Strands
     from unbraid.study import study
     from unbraid.train import train
@@ -42,6 +44,8 @@ _HOMES = {
     "load": "unbraid.model",
     "open_dataset": "unbraid.data.catalogue",
     "replace": "unbraid.plan",
+    "results": "unbraid.results",
+    "select": "unbraid.select",
     "study": "unbraid.study",
     "train": "unbraid.train",
     "train_population": "unbraid.population",
@@ -67,6 +71,8 @@ __all__ = [
     "objectives",
     "open_dataset",
     "replace",
+    "results",
+    "select",
     "study",
     "train",
     "train_population",

@@ -277,16 +277,67 @@ def edit(
 
 @app.command()
 def report(
-    run: RunFolder,
-    out: Annotated[Path | None, typer.Option(help="The HTML file; RUN/report.html by default.")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="RUN|STUDY", help="The folder of a run or of a study.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The HTML file; report.html in the folder by default.")
+    ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(metavar="md|latex|html", help="Print a study's table in this form, and write no page."),
+    ] = None,
     root: Root = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Write one self-contained HTML page about a run."""
-    from unbraid.report import write_report
+    """Write one self-contained HTML page about a run or a study."""
+    from unbraid.commands.studies import study_table, write_page
 
-    path = write_report([run], out, root=root)
+    if tables is not None:
+        table = study_table(folder, tables)
+        _print_json({"table": table}) if as_json else print(table, end="")
+        return
+    path = write_page(folder, out, root)
     _print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
+
+
+@app.command()
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="RUN RUN|STUDY", help="Two run folders, or a study's.")
+    ],
+    metric: Annotated[
+        str | None, typer.Option(help="Of a study: the score to compare by; else all of them.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Of a study: the method to compare others with; else the best.")
+    ] = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Set two runs side by side, or the methods of a study seed by seed."""
+    from unbraid.commands.studies import comparison, comparison_lines
+
+    found = comparison(folders, metric=metric, method=method)
+    _print_json(found) if as_json else print("\n".join(comparison_lines(found)))
+
+
+@app.command()
+def select(
+    folder: Annotated[Path, typer.Argument(metavar="STUDY", help="The folder of a study.")],
+    by: Annotated[str, typer.Option(help="udr, centrality or translation.")] = "udr",
+    samples: Annotated[int, typer.Option(help="Observations to encode.")] = 2000,
+    seed: Seed = 0,
+    root: Root = None,
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Rank the models of a study without labels, the best first."""
+    from unbraid.commands.studies import selection_lines
+    from unbraid.select import select as select_models
+
+    found = select_models(folder, by, samples=samples, seed=seed, root=root, device=device, quiet=as_json)
+    if as_json:
+        _print_json(found._asdict() | {"choices": [choice._asdict() for choice in found.choices]})
+    else:
+        print("\n".join(selection_lines(found)))
 
 
 @app.command()

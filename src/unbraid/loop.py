@@ -21,6 +21,7 @@ from unbraid.methods.base import Method
 from unbraid.progress import Progress, progress
 from unbraid.runs import History, Run, read_tensors, write_tensors
 from unbraid.seeds import derive
+from unbraid.tracking import Tracker, open_tracker
 from unbraid.training import Training
 from unbraid.types import Terms
 from unbraid.watch import Watch, check_weights
@@ -44,6 +45,7 @@ class Loop:
         checkpoint_seconds: The time between two checkpoints.
         log_every: Steps between two lines of history.
         compiled: Whether losses are compiled; left out, where that pays.
+        track: Where else the history goes: tensorboard, mlflow or wandb.
         varying: Numeric settings by which it differs from others that are trained at once on the same device;
             None when it is alone.
         quiet: Shows no progress.
@@ -61,6 +63,7 @@ class Loop:
         checkpoint_seconds: float,
         log_every: int,
         compiled: bool | None = None,
+        track: str | None = None,
         varying: frozenset[str] | None = None,
         quiet: bool = False,
     ) -> None:
@@ -68,6 +71,7 @@ class Loop:
         self.plan, self.run, self.place = plan, run, method.step.device
         self.checkpoint_seconds, self.log_every = checkpoint_seconds, log_every
         self.chief = rank() == 0
+        self.tracker = open_tracker(track, run) if track and self.chief else Tracker()
         self.title = f"{run.method_name} on {run.data_name}"
         self.step, self.best, self.since_best = 0, math.inf, 0
         self.moves: dict[str, Terms] = {}
@@ -110,7 +114,7 @@ class Loop:
         if self._checkpoint.exists():
             self._restore(read_tensors(self._checkpoint))
         self._play = Captured(self._advance, place, [self._data]) if recorded else None
-        self._history = History(self.run, self.step) if self.chief else None
+        self._history = History(self.run, self.step, self.tracker.log) if self.chief else None
         self._saved_at = time.monotonic()
 
     @property

@@ -19,7 +19,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -243,17 +243,23 @@ class Run:
 class History:
     """Adds lines to history.jsonl; those after the step to go on from are dropped first."""
 
-    def __init__(self, run: Run, step: int) -> None:
+    def __init__(
+        self, run: Run, step: int, also: Callable[[Mapping[str, float]], None] | None = None
+    ) -> None:
         kept = [line for line in run.history() if line["step"] <= step]
         self._path = run.folder / "history.jsonl"
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         self._began = time.monotonic() - (kept[-1]["seconds"] if kept else 0.0)
+        self._also = also  # who else is told each line
 
     def add(self, step: int, terms: Mapping[str, float]) -> None:
         """A line of terms, with the seconds of training up to here."""
         seconds = round(time.monotonic() - self._began, 3)
+        line = {"step": step, "seconds": seconds, **terms}
         with open(self._path, "a") as file:
-            file.write(json.dumps({"step": step, "seconds": seconds, **terms}) + "\n")
+            file.write(json.dumps(line) + "\n")
+        if self._also is not None:
+            self._also(line)
 
 
 def _differences(a: Any, b: Any, path: str = "") -> set[str]:

@@ -131,6 +131,21 @@ def rebuild(description: Any) -> Any:
     return {key: rebuild(entry) for key, entry in description.items()}
 
 
+def flatten(description: Any, name: str = "") -> dict[str, str]:
+    """A description as one text for each setting, by dotted names: `method.arguments.beta`."""
+    if isinstance(description, dict) and "plain" not in description:
+        return {
+            inner: text
+            for key, entry in description.items()
+            for inner, text in flatten(entry, f"{name}.{key}".lstrip(".")).items()
+        }
+    if isinstance(description, dict):
+        return {name: description["plain"]}
+    if isinstance(description, list):
+        return {name: ", ".join("".join(flatten(entry, "").values()) for entry in description)}
+    return {name: str(description)}
+
+
 def require_nonnegative(**settings: float) -> None:
     """Raises unless every setting is a finite number of at least 0."""
     for name, value in settings.items():

@@ -18,6 +18,7 @@ from unbraid.methods.base import Method
 from unbraid.runs import Run, identity, versions, write_json
 from unbraid.seeds import derive
 from unbraid.settings import describe
+from unbraid.tracking import check_tracker
 from unbraid.training import Training
 
 
@@ -35,6 +36,7 @@ def train(
     devices: int = 1,
     nodes: int = 1,
     compiled: bool | None = None,
+    track: str | None = None,
     quiet: bool = False,
     **training: Any,
 ) -> Run:
@@ -56,9 +58,11 @@ def train(
         devices: Processes on this machine, one a device; above 1 needs the extra `distributed`.
         nodes: Machines that train together.
         compiled: Whether losses are compiled on a CUDA device; left out, from 50,000 steps, where that pays.
+        track: Where the history goes beside the run folder: tensorboard, mlflow or wandb, by its own library.
         quiet: Shows no progress.
         **training: The fields of `Training`: steps, batch, seed, optimiser, …
     """
+    check_tracker(track)
     place = launch(device, devices, nodes)
     opened = open_loop(
         method,
@@ -72,11 +76,12 @@ def train(
         checkpoint_seconds=checkpoint_seconds,
         log_every=log_every,
         compiled=compiled,
+        track=track,
         quiet=quiet,
     )
     if isinstance(opened, Run):
         return opened
-    with opened.bar, asked_to_stop() as asked:
+    with opened.bar, opened.tracker, asked_to_stop() as asked:
         while not opened.done:
             opened.advance(asked)
             opened.settle()

@@ -25,6 +25,7 @@ COMMON = {
     "checkpoint_seconds": (float, 30.0, "Seconds between two checkpoints."),
     "log_every": (int, 50, "Steps between two lines of history."),
     "compiled": (bool | None, None, "Compile losses on a CUDA device; left out, from 50,000 steps."),
+    "track": (str | None, None, "Where the history goes too: tensorboard, mlflow or wandb."),
     "quiet": (bool, False, "Show no progress."),
     "json": (bool, False, "Print one JSON value and nothing else."),
 }
@@ -136,6 +137,7 @@ def _run(plan: "Plan", common: dict[str, Any]) -> "Run":
         checkpoint_seconds=common["checkpoint_seconds"],
         log_every=common["log_every"],
         compiled=common["compiled"],
+        track=common["track"],
         quiet=common["quiet"] or common["json"],
     )
 

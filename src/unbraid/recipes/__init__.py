@@ -23,6 +23,7 @@ class Recipe(NamedTuple):
     published: Mapping[
         tuple[str, ...], float
     ]  # by method and metric, and between them a dataset, a setting or both
+    scale: str = "quick"
 
 
 def recipe_names() -> dict[str, str]:
@@ -65,4 +66,4 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
     if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
         raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; it has {runs!r:.80}.")
     summary = (inspect.getdoc(module) or "").partition("\n")[0]
-    return Recipe(name, summary, tuple(runs), getattr(module, "PUBLISHED", {}))
+    return Recipe(name, summary, tuple(runs), getattr(module, "PUBLISHED", {}), scale)

@@ -12,6 +12,7 @@ from unbraid.report.page import Foreword, write_report
 from unbraid.report.sheets import image_sheet
 from unbraid.report.strand_charts import change_chart, map_chart
 from unbraid.report.strand_figures import code_changes, strand_edits, strand_maps
+from unbraid.report.study_page import write_study_report
 
 __all__ = [
     "Figure",
@@ -32,4 +33,5 @@ __all__ = [
     "swaps",
     "traversals",
     "write_report",
+    "write_study_report",
 ]

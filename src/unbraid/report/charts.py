@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # of each term, the steps and values of each run
 COLOURS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
 DARK_COLOURS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
+STROKES = ("-", "--", ":", "-.")  # for more lines than colours
+MOST_POINTS = 300  # of a line; longer ones are averaged, stretch by stretch
 
 
 def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> Curves:
@@ -35,16 +37,44 @@ def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
     values = np.concatenate([np.asarray(line) for _, line in curves[term].values()])
     names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its colour
     for run, (steps, line) in curves[term].items():
-        colour = (DARK_COLOURS if dark else COLOURS)[names.index(run) % len(COLOURS)]
-        axes.plot(steps, line, color=colour, linewidth=1.6, label=run)
+        colour, stroke = line_style(names.index(run), dark)
+        axes.plot(*thinned(steps, line), color=colour, linestyle=stroke, linewidth=1.6, label=run)
     if values.min() > 0 and values.max() > 8 * np.median(values):
         _plain_logarithmic(axes)
     axes.set_title(term, loc="left", fontsize=10, color=axes.yaxis.label.get_color())
     axes.set_xlabel("step")
     axes.set_ylabel("nats per image")
     if len(names) > 1:
-        axes.legend(frameon=False, fontsize=9, labelcolor="linecolor", handlelength=1.2)
+        add_legend(figure, axes, len(names))
     return figure
+
+
+def thinned(steps: Sequence[int], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """A line of no more points than a page can show: means over stretches of equal length."""
+    if len(steps) <= MOST_POINTS:
+        return [float(step) for step in steps], list(values)
+    stretches = np.array_split(np.arange(len(steps)), MOST_POINTS)
+    at, height = np.asarray(steps, float), np.asarray(values)
+    return [float(at[part].mean()) for part in stretches], [float(height[part].mean()) for part in stretches]
+
+
+def line_style(place: int, dark: bool) -> tuple[str, str]:
+    """The colour and the stroke of a line by its place among others."""
+    colours = DARK_COLOURS if dark else COLOURS
+    return colours[place % len(colours)], STROKES[place // len(colours) % len(STROKES)]
+
+
+def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
+    """Names of the lines: within a chart of a few, beneath one of many."""
+    style: dict[str, Any] = {"frameon": False, "labelcolor": "linecolor"}
+    if lines <= 4:
+        axes.legend(fontsize=9, handlelength=1.2, **style)
+        return
+    rows = -(-lines // 3)
+    figure.set_size_inches(4.2, 2.7 + 0.19 * rows)
+    figure.legend(
+        loc="outside lower center", ncols=3, fontsize=7.5, handlelength=1.8, columnspacing=1.0, **style
+    )
 
 
 def kl_chart(per_code: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":

@@ -1,0 +1,51 @@
+"""Pages as text: templates, and how numbers, pictures and commands are written into them."""
+
+import base64
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unbraid.report.sheets import image_strip, png_bytes
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+
+def templates() -> "Environment":
+    """The templates of this folder; what is filled in is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["strip"] = lambda images: uri(png_bytes(image_strip(images)), "image/png")
+    found.filters["svg"] = lambda chart: uri(chart, "image/svg+xml")
+    found.filters["number"] = number
+    found.filters["unbroken"] = unbroken
+    found.filters["counted"] = lambda value: f"{value:,}"
+    return found
+
+
+def uri(content: bytes, kind: str) -> str:
+    """A file within the page."""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def number(value: float | int) -> str:
+    """A score in four digits at most."""
+    return "not a number" if np.isnan(value) else f"{value:.4g}".replace("-", "−")
+
+
+def unbroken(command: str) -> "Markup":
+    """A command whose options no browser breaks at their hyphens."""
+    from markupsafe import Markup
+
+    word = Markup("<span>{}</span>").format
+    lines = [Markup(" ").join(word(part) for part in line.split(" ")) for line in command.split("\n")]
+    return Markup("\n").join(lines)
