@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from tests.commandline import CommandLine
+from tests.small_study import PLANS, small_study
 from unbraid.runs import Run
 
 SPRITES = ("--data", "sprites", "--size", 32, "--codes", 3, "--steps", 2, "--batch", 4, "--device", "cpu")
@@ -98,6 +99,69 @@ def test_train_writes_a_run_and_evaluate_scores_it(unbraid: CommandLine, trained
     assert {score["metric"] for score in Run(trained).scores()} >= {"reconstruction", "kl", "mig"}
     shown = unbraid("evaluate", trained, "--metrics", "kl", "--samples", 60)
     assert shown.out.startswith("kl ") and "(n=60" in shown.out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a small study."""
+    return small_study(tmp_path_factory.mktemp("cli") / "study", PLANS[:4])
+
+
+class TestStudies:
+    """What is made of a study and of its runs."""
+
+    def test_report_writes_a_page_about_a_study_and_prints_its_table(
+        self, unbraid: CommandLine, folder: Path, tmp_path: Path
+    ) -> None:
+        out = unbraid("report", folder, "--out", tmp_path / "page.html", "--json").json
+        assert out == {"out": str(tmp_path / "page.html")} and (tmp_path / "page.html").exists()
+        assert unbraid("report", folder, "--tables", "md").out == (folder / "table.md").read_text()
+        assert unbraid("report", folder, "--tables", "latex").out.endswith("\\end{tabular}\n")
+        assert unbraid("report", folder, "--tables", "html", "--json").json["table"].startswith("<table")
+        assert "no form of a table 'pdf'" in unbraid("report", folder, "--tables", "pdf").sentence
+        assert "is not a study's folder" in unbraid("report", tmp_path, "--tables", "md").sentence
+
+    def test_compare_sets_methods_side_by_side(self, unbraid: CommandLine, folder: Path) -> None:
+        found = unbraid("compare", folder, "--json").json
+        assert {one["metric"] for one in found["comparisons"]} == {"reconstruction", "kl", "mig"}
+        assert found["rank_correlations"][0]["runs"] == 4
+        shown = unbraid("compare", folder, "--metric", "mig", "--method", "beta-vae beta=1.0").out
+        assert shown.startswith("sprites, mig (") and "beta-vae beta=4.0" in shown and "over 2 seeds" in shown
+        assert "Spearman" in unbraid("compare", folder).out
+        assert "no score of the study 'mgi'" in unbraid("compare", folder, "--metric", "mgi").sentence
+
+    def test_compare_sets_two_runs_side_by_side(self, unbraid: CommandLine, folder: Path) -> None:
+        first, second = (folder / "runs" / plan.folder for plan in (PLANS[0], PLANS[2]))
+        found = unbraid("compare", first, second, "--json").json
+        assert found["settings"] == [["method.arguments.beta", "1.0", "4.0"]] and len(found["scores"]) > 3
+        shown = unbraid("compare", first, second).out
+        assert "method.arguments.beta" in shown and "kl (" in shown
+        assert "The settings are the same." in unbraid("compare", first, first).out
+        assert "takes two run folders, or one" in unbraid("compare", first, second, first).sentence
+        assert "takes two run folders" in unbraid("compare", first, second, "--metric", "kl").sentence
+        assert "is not a study's folder" in unbraid("compare", first).sentence
+
+    def test_select_ranks_models(self, unbraid: CommandLine, folder: Path) -> None:
+        words = ("select", folder, "--samples", 60, "--device", "cpu")
+        found = unbraid(*words, "--by", "udr", "--json").json
+        assert found["by"] == "udr" and len(found["choices"]) == 4
+        assert len(unbraid(*words).out.splitlines()) == 4
+        assert "no way to choose 'mig'" in unbraid(*words, "--by", "mig").sentence
+
+    def test_a_folder_of_another_version(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        (tmp_path / "study.json").write_text('{"format": 2}')
+        for words in (["report"], ["report", "--tables", "md"], ["compare"], ["select"]):
+            sentence = unbraid(words[0], tmp_path, *words[1:]).sentence
+            assert "is in study format 2, and this Unbraid reads 1" in sentence
+
+
+def test_a_tracker_that_is_not_installed(
+    unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    answer = unbraid("train", "beta-vae", *SPRITES, "--out", tmp_path / "run", "--track", "wandb")
+    assert "install it with `pip install wandb`" in answer.sentence
+    assert not (tmp_path / "run").exists()
 
 
 def test_score_takes_arrays_from_anywhere(unbraid: CommandLine, tmp_path: Path) -> None:

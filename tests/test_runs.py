@@ -156,6 +156,14 @@ def test_history_drops_what_came_after_the_checkpoint_and_torn_lines(tmp_path: P
     assert [(line["step"], line["loss"]) for line in run.history()] == [(1, 1.0), (2, 2.0), (3, 30.0)]
 
 
+def test_others_are_told_each_line_of_history(tmp_path: Path) -> None:
+    run, told = Run.create(tmp_path / "run", SETTINGS, resume=False), []
+    history = History(run, 0, told.append)
+    for step in (1, 2):
+        history.add(step, {"loss": float(step)})
+    assert told == run.history()
+
+
 def test_a_score_takes_the_place_of_the_same_score(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
     score = {"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}

@@ -12,7 +12,7 @@ from unbraid.nn import ConvEncoder, Critic, MLPEncoder
 from unbraid.objectives import Bernoulli, Likelihood, Normal
 from unbraid.optimisers import SGD, Adam, Optimiser
 from unbraid.schedules import Constant, Linear, Schedule
-from unbraid.settings import Described, Plain, describe, rebuild, require_nonnegative
+from unbraid.settings import Described, Plain, describe, flatten, rebuild, require_nonnegative
 
 
 class Sample(Described):
@@ -131,3 +131,13 @@ def test_arguments_are_no_submodules() -> None:
     """A description must not put weights into the state twice."""
     critic, encoder = Critic(2, width=3, layers=1), ConvEncoder((1, 32, 32), 2)
     assert all("arguments" not in name for network in (critic, encoder) for name in network.state_dict())
+
+
+def test_settings_are_flattened_to_texts_by_dotted_names() -> None:
+    described = {"method": {"beta": 4.0, "rate": {"plain": "linear:0:1"}}, "shape": [1, 32], "none": None}
+    assert flatten(described) == {
+        "method.beta": "4.0",
+        "method.rate": "linear:0:1",
+        "shape": "1, 32",
+        "none": "None",
+    }

@@ -243,9 +243,7 @@ class Run:
 class History:
     """Adds lines to history.jsonl; those after the step to go on from are dropped first."""
 
-    def __init__(
-        self, run: Run, step: int, also: Callable[[Mapping[str, float]], None] | None = None
-    ) -> None:
+    def __init__(self, run: Run, step: int, also: Callable[[Mapping[str, Any]], None] | None = None) -> None:
         kept = [line for line in run.history() if line["step"] <= step]
         self._path = run.folder / "history.jsonl"
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in kept).encode())

@@ -24,7 +24,7 @@ class Tracker:
     def __exit__(self, *exception: Any) -> None:
         self.close()
 
-    def log(self, line: Mapping[str, float]) -> None:
+    def log(self, line: Mapping[str, float | int]) -> None:
         """A line of history: step, seconds and terms. What goes wrong here is said once and stops no training."""
         if not self._works:
             return
@@ -35,7 +35,7 @@ class Tracker:
             self._works = False
             print(f"Tracking by {self.library} has stopped: {error}", file=sys.stderr, flush=True)
 
-    def send(self, step: int, terms: Mapping[str, float]) -> None:
+    def send(self, step: int, terms: Mapping[str, float | int]) -> None:
         """Hands the terms of a step on."""
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class TensorBoard(Tracker):
             str(run.folder / "tensorboard"), purge_step=history[-1]["step"] if history else 0
         )
 
-    def send(self, step: int, terms: Mapping[str, float]) -> None:
+    def send(self, step: int, terms: Mapping[str, float | int]) -> None:
         for name, value in terms.items():
             self._writer.add_scalar(name, value, step)
         self._writer.flush()
@@ -79,7 +79,7 @@ class MLflow(Tracker):
             settings = flatten(run.settings)
             self._mlflow.log_params({name: text[:500] for name, text in settings.items() if text})
 
-    def send(self, step: int, terms: Mapping[str, float]) -> None:
+    def send(self, step: int, terms: Mapping[str, float | int]) -> None:
         self._mlflow.log_metrics(dict(terms), step=step)
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class WandB(Tracker):
             id=name, resume="allow", name=run.folder.name, config=flatten(run.settings)
         )
 
-    def send(self, step: int, terms: Mapping[str, float]) -> None:
+    def send(self, step: int, terms: Mapping[str, float | int]) -> None:
         self._run.log(dict(terms), step=step)
 
     def close(self) -> None:

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from unbraid.report.charts import COLOURS, DARK_COLOURS, curve_chart, curves_of, file_bytes, kl_chart
+from unbraid.report.charts import (
+    COLOURS,
+    DARK_COLOURS,
+    MOST_POINTS,
+    curve_chart,
+    curves_of,
+    file_bytes,
+    kl_chart,
+    line_style,
+    thinned,
+)
 
 HISTORY = [
     {"step": 5, "seconds": 0.1, "loss": 700.0, "kl": 1.0},
@@ -45,3 +55,18 @@ def test_bars_stand_in_the_order_of_their_height() -> None:
 def test_the_same_chart_gives_the_same_bytes(kind: str, start: bytes) -> None:
     once, again = (file_bytes(curve_chart("loss", curves_of({"a": HISTORY})), kind) for _ in range(2))  # type: ignore[arg-type]
     assert once == again and once.startswith(start)
+
+
+def test_a_long_line_is_averaged_stretch_by_stretch() -> None:
+    steps = list(range(3 * MOST_POINTS))
+    at, values = thinned(steps, [2.0 * step for step in steps])
+    assert len(at) == MOST_POINTS and at[:2] == [1.0, 4.0] and values[:2] == [2.0, 8.0]
+    assert thinned([1, 2], [0.5, 0.6]) == ([1.0, 2.0], [0.5, 0.6])
+
+
+def test_more_lines_than_colours_differ_by_their_stroke_and_are_named_beneath() -> None:
+    styles = {line_style(place, dark=False) for place in range(20)}
+    assert len(styles) == 20
+    curves = curves_of({f"run {place}": HISTORY for place in range(9)})
+    figure = curve_chart("loss", curves)
+    assert figure.axes[0].get_legend() is None and len(figure.legends[0].get_texts()) == 9

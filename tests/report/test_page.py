@@ -14,7 +14,7 @@ from unbraid.methods.assemble import assemble
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.objectives import Normal
 from unbraid.plan import Plan
-from unbraid.report import page as page_module
+from unbraid.report import subjects
 from unbraid.report.page import Foreword, write_report
 from unbraid.runs import Run
 from unbraid.train import train
@@ -138,7 +138,7 @@ def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytes
 
 
 def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "strand_maps", partial(page_module.strand_maps, count=40))
+    monkeypatch.setattr(subjects, "strand_maps", partial(subjects.strand_maps, count=40))
     options = {"digits": "bundled", "architecture": "mlp", "steps": 1, "batch": 4, "known": 2, "unknown": 2}
     run = Plan("recon-contrast", "rotation-colored-mnist", options).run(tmp_path / "run", quiet=True)
     score = {
@@ -153,7 +153,7 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
     run.add_scores([score])
     page = write_report([run]).read_text()
     checker = Checker(page)
-    assert {"strands", "swaps", "changes-1-0", "maps-2-0"} <= set(checker.ids)
+    assert {"strands", "swaps", "leaks", "changes-1-0", "maps-2-0"} <= set(checker.ids)
     assert "noise for predictive" in page and "coloured by angle" in page and "On x --part test." in page
     names = {file.name for file in (run.folder / "figures").iterdir()}
     assert {"strands.png", "changes.png", "maps.png"} <= names

@@ -1,7 +1,7 @@
 """What each strand gives away of the class and of the nuisances, by linear probes."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from unbraid.data.dataset import Dataset
 from unbraid.evaluate import evaluate
@@ -58,6 +58,6 @@ def leaks(run: Run, model: Model, dataset: Dataset) -> Leaks | None:
     )
 
 
-def _read(found: Mapping[str, Mapping[str, float]], strand: str, factor: str, chance: float) -> Read:
+def _read(found: Mapping[str, Mapping[str, Any]], strand: str, factor: str, chance: float) -> Read:
     accuracy = found[f"{strand}:leak.accuracy.{factor}"]["value"]
     return Read(accuracy, max(0.0, (accuracy - chance) / max(1 - chance, 1e-9)))

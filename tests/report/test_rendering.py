@@ -1,0 +1,24 @@
+"""How things are written into pages, src/unbraid/report/rendering.py."""
+
+import base64
+
+from unbraid.report.rendering import number, templates, unbroken, uri
+
+
+def test_numbers_have_four_digits_and_a_minus() -> None:
+    assert number(0.123456) == "0.1235" and number(-2) == "−2" and number(float("nan")) == "not a number"
+
+
+def test_words_of_a_command_stay_whole_and_are_escaped() -> None:
+    assert unbroken("unbraid --a-b <x>") == "<span>unbraid</span> <span>--a-b</span> <span>&lt;x&gt;</span>"
+
+
+def test_a_file_within_a_page_is_its_bytes() -> None:
+    kind, _, content = uri(b"abc", "image/png").partition(";base64,")
+    assert kind == "data:image/png" and base64.b64decode(content) == b"abc"
+
+
+def test_what_is_filled_in_is_escaped() -> None:
+    assert (
+        templates().from_string("{{ name }} {{ 12345 | counted }}").render(name="<b>") == "&lt;b&gt; 12,345"
+    )

@@ -1,0 +1,49 @@
+"""A study of a few tiny runs, for tests of what is made of studies."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unbraid.plan import Plan, replace
+from unbraid.recipes import Recipe
+from unbraid.results import write_results
+from unbraid.runs import Run
+from unbraid.study import study
+
+BASE = Plan(
+    "beta-vae",
+    "sprites",
+    {"size": 32, "codes": 3, "architecture": "mlp", "steps": 3, "batch": 4},
+    metrics=("reconstruction", "kl", "mig"),
+    scoring={"samples": 60},
+)
+PLANS = (
+    *(replace(BASE, beta=beta, seed=seed) for beta in (1.0, 4.0) for seed in (0, 1)),
+    *(replace(BASE, method="ada-gvae", seed=seed) for seed in (0, 1)),
+)
+BROKEN = replace(BASE, method="annealed-vae", gamma=-1.0)
+PUBLISHED = {("beta-vae", "sprites", "beta=4.0", "mig"): 0.2135, ("ada-gvae", "mig"): 0.45}
+
+
+def small_study(folder: Path, plans: Sequence[Plan] = (*PLANS, BROKEN), name: str = "mine.py") -> Path:
+    """The study's folder, everything written."""
+    recipe = Recipe(name, "A small study.", tuple(plans), PUBLISHED)
+    failures = study(recipe, folder, device="cpu", quiet=True).failures
+    done = [(plan, Run(folder / "runs" / plan.folder)) for plan in plans if plan != BROKEN]
+    write_results(folder, recipe, done, failures)
+    return folder
+
+
+def record(method: str, seed: int, value: float, **other: Any) -> dict[str, Any]:
+    """One row of results.csv."""
+    common = {"data": "sprites", "on": "", "settings": "{}", "metric": "mig", "protocol": ""}
+    sizes = {"n": 10, "n_test": 0, "seconds": 0.1, "unbraid": "0.1.0", "torch": "2"}
+    return {
+        "method": method,
+        "seed": seed,
+        "value": value,
+        "run": f"{method}-{seed}",
+        **common,
+        **sizes,
+        **other,
+    }

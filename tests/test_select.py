@@ -1,0 +1,90 @@
+"""Choosing without labels, src/unbraid/select.py."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.small_study import PLANS, small_study
+from unbraid.model import load
+from unbraid.plan import replace
+from unbraid.select import select
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_study(tmp_path_factory.mktemp("select") / "study", PLANS)
+
+
+def test_udr_compares_seeds_of_one_setting(folder: Path) -> None:
+    found = select(folder, "udr", samples=80, device="cpu")
+    assert len(found.choices) == 6 and found.left_out == {}
+    scores = [choice.score for choice in found.choices]
+    assert scores == sorted(scores, reverse=True)
+    pairs: dict[tuple[str, str], set[int]] = {}
+    for choice in found.choices:
+        pairs.setdefault((choice.method, choice.settings), set()).add(choice.seed)
+    assert pairs == {
+        ("beta-vae", "beta 1.0"): {0, 1},
+        ("beta-vae", "beta 4.0"): {0, 1},
+        ("ada-gvae", ""): {0, 1},
+    }
+
+
+def test_udr_is_that_of_the_codes(folder: Path) -> None:
+    """By hand for one pair: the same sample, codes that say nothing left out."""
+    from unbraid.data import open_dataset
+    from unbraid.metrics import kl_per_code, udr
+    from unbraid.samples import Sample
+
+    found = {choice.run: choice.score for choice in select(folder, "udr", samples=80, device="cpu").choices}
+    plans = PLANS[:2]
+    dataset = open_dataset("sprites", size=32)
+    samples = [
+        Sample(load(folder / "runs" / plan.folder, device="cpu").method, dataset, size=80, seed=0)
+        for plan in plans
+    ]
+    kl = [kl_per_code(*sample.posterior).per_code for sample in samples]
+    expected = udr([sample.codes for sample in samples], kl=kl).per_model
+    np.testing.assert_allclose([found[plan.folder] for plan in plans], expected)
+
+
+def test_centrality_compares_all_models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["unbraid.select"], "GROUPS", 20)
+    found = select(folder, "centrality", device="cpu")
+    assert len(found.choices) == 6 and all(0 <= choice.score <= 1 for choice in found.choices)
+
+
+def test_translation_takes_the_lowest_or_says_that_it_is_not_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["unbraid.select"]
+    monkeypatch.setattr(module, "available_metrics", dict)
+    with pytest.raises(ValueError, match="has no translation metric: choose by udr or centrality"):
+        select(folder, "translation")
+    values = iter([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
+    monkeypatch.setattr(module, "available_metrics", lambda: {"translation_difficulty": None})
+    monkeypatch.setattr(module, "evaluate", lambda *_, **__: [{"value": next(values)}])
+    found = select(folder, "translation", device="cpu")
+    assert [choice.score for choice in found.choices] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_a_single_seed_is_left_out(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study", PLANS[:1])
+    with pytest.raises(ValueError, match=r"can be ranked by udr: UDR compares seeds of one setting"):
+        select(folder, "udr", device="cpu")
+    with pytest.raises(ValueError, match="no way to choose 'urd'; did you mean udr"):
+        select(folder, "urd")
+
+
+def test_models_that_cannot_be_compared_are_left_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["unbraid.select"], "GROUPS", 5)
+    small = [replace(plan, codes=2) for plan in PLANS[:1]]
+    other = small_study(tmp_path / "study", [*PLANS[:2], *small])
+    found = select(other, "centrality", device="cpu")
+    assert len(found.choices) == 2
+    assert list(found.left_out) == [small[0].folder]
+    assert "no other of this dataset has" in found.left_out[small[0].folder]

@@ -1,0 +1,82 @@
+"""Tables in three forms, src/unbraid/tables.py."""
+
+import pytest
+
+from unbraid.tables import Row, direction, html, in_form, latex, markdown, numbers, table
+
+
+def row(method: str, mean: float, std: float | None = 0.01, *, metric: str = "mig", **other: object) -> Row:
+    made = Row(method, "rooms", {}, metric, "", mean, std, 3, None)
+    return made._replace(**other)
+
+
+ROWS = [row("sw-vae", 0.7164, 0.0123, published=0.716), row("vae", 0.2, None, n=1)]
+
+
+def test_the_best_mean_on_a_dataset_is_bold_and_n_is_shown() -> None:
+    lines = markdown(ROWS).splitlines()
+    assert lines[2] == "| sw-vae | rooms | **0.716 ± 0.012** (n=3) [0.716] |"
+    assert lines[3] == "| vae | rooms | 0.2 (n=1) |"
+    assert "best mean on a dataset is in bold; published values in brackets." in lines[-1]
+
+
+def test_less_is_better_of_losses_and_neither_of_a_kl() -> None:
+    for metric, bold in (("reconstruction", "low"), ("mig", "high"), ("kl", "")):
+        rows = [row("high", 2.0, metric=metric), row("low", 1.0, metric=metric)]
+        found = [key[0] for key, (cell,) in table(rows).lines if cell and cell.best]
+        assert found == ([bold] if bold else [])
+    assert direction("salient:clustering.silhouette") == 1 and direction("common:clustering") == -1
+
+
+def test_one_setting_alone_is_not_the_best_and_datasets_are_apart() -> None:
+    rows = [row("a", 0.1), row("b", 0.5), row("a", 0.05, data="sprites")]
+    found = {(key[0], key[1]): cell.best for key, (cell,) in table(rows).lines if cell}
+    assert found == {("a", "rooms"): False, ("b", "rooms"): True, ("a", "sprites"): False}
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "expected"),
+    [
+        (0.71642, 0.01234, ("0.716", "0.012")),
+        (243.567, 1.3, ("243.6", "1.3")),
+        (131.2, 14.0, ("131", "14")),
+        (0.5, 0.0, ("0.5", "0")),
+        (0.123456, 0.0000123, ("0.1235", "0.0000")),
+        (0.123456, None, ("0.1235", "")),
+        (float("nan"), 0.1, ("nan", "")),
+    ],
+)
+def test_a_mean_has_as_many_decimals_as_its_spread_deserves(
+    mean: float, std: float | None, expected: tuple[str, str]
+) -> None:
+    assert numbers(mean, std) == expected
+
+
+def test_further_numbers_are_shown_where_some_are_published() -> None:
+    rows = [*ROWS, row("vae", 0.1, metric="mig.first"), row("vae", 0.1, metric="mig.second")]
+    found = markdown(rows, {("vae", "mig.second"): 0.2})
+    assert "mig.second" in found and "mig.first" not in found
+
+
+def test_latex_is_escaped_and_bold() -> None:
+    text = latex([*ROWS, row("a_b & 50%", 0.1, settings={"beta": 4.0})])
+    assert r"$\mathbf{0.716 \pm 0.012}$ ($n=3$) [0.716]" in text
+    assert r"a\_b \& 50\% & rooms & beta 4.0 & $0.100 \pm 0.010$ ($n=3$) \\" in text
+    assert (
+        text.count("&") - 1
+        == 3 * len(text.split(r"\midrule")[1].split(r"\bottomrule")[0].split("\n")[1:-1]) + 3
+    )
+
+
+def test_html_is_escaped_and_names_its_one_dataset_in_the_caption() -> None:
+    text = html([*ROWS, row("<i>", 0.1, metric="mig")])
+    assert "<strong>0.716 ± 0.012</strong>" in text and "&lt;i&gt;" in text and "<i>" not in text
+    assert "<caption>rooms. Mean" in text and "<td>rooms</td>" not in text
+    both = html([*ROWS, row("vae", 0.1, data="sprites")])
+    assert "<td>sprites</td>" in both and "<caption>Mean" in both
+
+
+def test_a_form_that_is_none_is_said() -> None:
+    assert in_form("md", ROWS) == markdown(ROWS)
+    with pytest.raises(ValueError, match="no form of a table 'pdf'"):
+        in_form("pdf", ROWS)
