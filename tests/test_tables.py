@@ -28,6 +28,10 @@ def test_less_is_better_of_losses_and_neither_of_a_kl() -> None:
     assert direction("salient:clustering.silhouette") == 1 and direction("common:clustering") == -1
 
 
+def test_where_all_are_alike_none_is_the_best() -> None:
+    assert not any(cell.best for _, (cell,) in table([row("a", 0.5), row("b", 0.5)]).lines if cell)
+
+
 def test_one_setting_alone_is_not_the_best_and_datasets_are_apart() -> None:
     rows = [row("a", 0.1), row("b", 0.5), row("a", 0.05, data="sprites")]
     found = {(key[0], key[1]): cell.best for key, (cell,) in table(rows).lines if cell}

@@ -166,7 +166,7 @@ def _best(rows: Iterable[Row]) -> dict[tuple[str, str, str], float]:
     return {
         key: max(values, key=lambda value: direction(key[1]) * value)
         for key, values in means.items()
-        if len(values) > 1 and direction(key[1])
+        if len(set(values)) > 1 and direction(key[1])
     }
 
 

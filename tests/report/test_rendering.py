@@ -2,7 +2,10 @@
 
 import base64
 
-from unbraid.report.rendering import number, templates, unbroken, uri
+import numpy as np
+from PIL import Image, features
+
+from unbraid.report.rendering import number, picture, templates, unbroken, uri
 
 
 def test_numbers_have_four_digits_and_a_minus() -> None:
@@ -16,6 +19,15 @@ def test_words_of_a_command_stay_whole_and_are_escaped() -> None:
 def test_a_file_within_a_page_is_its_bytes() -> None:
     kind, _, content = uri(b"abc", "image/png").partition(";base64,")
     assert kind == "data:image/png" and base64.b64decode(content) == b"abc"
+
+
+def test_a_light_picture_is_the_smaller_of_two() -> None:
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8))
+    flat = Image.new("RGB", (64, 64))
+    if features.check("webp"):
+        assert picture(noise, light=True).startswith("data:image/webp")
+    assert picture(noise, light=False).startswith("data:image/png")
+    assert len(picture(flat, light=True)) <= len(picture(flat, light=False))
 
 
 def test_what_is_filled_in_is_escaped() -> None:

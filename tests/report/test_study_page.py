@@ -125,6 +125,14 @@ def test_one_run_a_method_where_there_would_be_too_many(
     assert len(shown_runs(open_study(folder))) == 1
 
 
+def test_a_page_that_would_be_too_heavy_shows_fewer_runs(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_page, "MOST_BYTES", 1000)
+    text = write_study_report(folder, tmp_path / "page.html").read_text()
+    assert "1 more would make the page too heavy" in text and 'alt="ada-gvae' not in text
+
+
 def test_single_seeds_are_compared_with_nothing(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study", [PLANS[0], PLANS[2]], name="described in Python")
     text = write_study_report(folder, tmp_path / "page.html", title="Two <runs>").read_text()

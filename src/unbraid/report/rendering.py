@@ -1,10 +1,12 @@
 """Pages as text: templates, and how numbers, pictures and commands are written into them."""
 
 import base64
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import Image, features
 
 from unbraid.report.sheets import image_strip, png_bytes
 
@@ -13,8 +15,11 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def templates() -> "Environment":
-    """The templates of this folder; what is filled in is escaped."""
+def templates(*, light: bool = False) -> "Environment":
+    """The templates of this folder; what is filled in is escaped.
+
+    A `light` page has its pictures in WebP where that is smaller, with a loss that is hardly seen.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     found = Environment(
@@ -24,12 +29,23 @@ def templates() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["strip"] = lambda images: uri(png_bytes(image_strip(images)), "image/png")
+    found.filters["strip"] = lambda images: picture(image_strip(images), light=light)
     found.filters["svg"] = lambda chart: uri(chart, "image/svg+xml")
     found.filters["number"] = number
     found.filters["unbroken"] = unbroken
     found.filters["counted"] = lambda value: f"{value:,}"
     return found
+
+
+def picture(image: Image.Image, *, light: bool) -> str:
+    """An image within the page."""
+    exact = png_bytes(image)
+    if light and features.check("webp"):
+        file = io.BytesIO()
+        image.save(file, format="WEBP", quality=85, method=4)
+        if len(file.getvalue()) < len(exact):
+            return uri(file.getvalue(), "image/webp")
+    return uri(exact, "image/png")
 
 
 def uri(content: bytes, kind: str) -> str:

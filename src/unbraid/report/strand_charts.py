@@ -58,7 +58,7 @@ def map_chart(maps: StrandMaps, *, dark: bool = False) -> "Figure":
         axes.set_facecolor("none")
         for value, colour in zip(values, _colours(values, dark), strict=True):
             here = points[maps.values == value]
-            axes.scatter(*here.T, s=5, color=colour, label=str(value), linewidths=0)
+            axes.scatter(*here.T, s=5, color=colour, label=str(value), linewidths=0, rasterized=True)
         axes.set_title(strand, loc="left", fontsize=10, color=ink)
         axes.set_xticks([])
         axes.set_yticks([])

@@ -20,6 +20,7 @@ from unbraid.tables import Row, direction, html
 
 MOST_SHOWN = 12  # runs to look at
 MOST_EFFECTS = 24  # charts of what settings do
+MOST_BYTES = 9_500_000  # of a page; of a heavier one, fewer runs are shown
 
 
 class Effect(NamedTuple):
@@ -52,12 +53,17 @@ def write_study_report(
     path.parent.mkdir(parents=True, exist_ok=True)
     chosen = shown_runs(study)
     subjects = [subject_of(run, label, root) for (_, run), label in zip(chosen, _labels(chosen), strict=True)]
-    write_atomically(path, render(study, subjects, title or study.recipe).encode())
+    content = render(study, subjects, title or study.recipe).encode()
+    shown = subjects
+    while len(content) > MOST_BYTES and len(shown) > 1:
+        shown = shown[: len(shown) // 2]
+        content = render(study, shown, title or study.recipe, hidden=len(subjects) - len(shown)).encode()
+    write_atomically(path, content)
     return path
 
 
-def render(study: StudyFolder, subjects: Sequence[Subject], title: str) -> str:
-    """The page as text."""
+def render(study: StudyFolder, subjects: Sequence[Subject], title: str, *, hidden: int = 0) -> str:
+    """The page as text; `hidden` is how many runs more there would be to look at."""
     from markupsafe import Markup
 
     rows, records = study.rows, tidy(study.done)
@@ -66,11 +72,12 @@ def render(study: StudyFolder, subjects: Sequence[Subject], title: str) -> str:
     comparisons = compare_methods(records)
     curves = curves_of({subject.label: subject.run.history() for subject in subjects})
     return (
-        templates()
+        templates(light=True)
         .get_template("study.html")
         .render(
             title=title,
             study=study,
+            hidden=hidden,
             foreword=Foreword(),
             facts=_facts(study),
             results=[Markup(html(part, study.published)) for part in by_data],
