@@ -3,13 +3,10 @@
 STUDY/
   runs/METHOD-DATA-IDENTITY/   one run folder each
   logs/METHOD-DATA-IDENTITY.txt   what runs in processes of their own printed
-  failures.json                the runs that failed, with their errors
-  results.csv                  one row a score
-  table.md                     mean, spread and n over seeds
+
+and what `unbraid.results` writes: study.json, results.csv, table.md, failures.json.
 """
 
-import csv
-import io
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -20,8 +17,9 @@ from unbraid.live import live
 from unbraid.locks import alone
 from unbraid.plan import Plan
 from unbraid.recipes import Recipe
-from unbraid.results import COLUMNS, Row, aggregate, markdown, scoring_of, tidy
-from unbraid.runs import Run, write_atomically, write_json
+from unbraid.results import aggregate, scoring_of, write_results
+from unbraid.runs import Run
+from unbraid.tables import Row
 from unbraid.work import Done, Failure, Job, Place, do, done, jobs_of
 
 SECONDS_BETWEEN_TABLES = 20.0
@@ -141,13 +139,5 @@ def _here(jobs: Sequence[Job], place: Place, quiet: bool) -> Iterator[Done]:
 def _write_tables(folder: Path, recipe: Recipe, failures: Sequence[Failure]) -> list[tuple[Plan, Run]]:
     """Writes what is done by now, in the recipe's order, and returns it."""
     finished = [(plan, run) for plan in recipe.runs if (run := done(plan, folder / "runs")) is not None]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    writer.writerows(tidy(finished))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "results.csv", text.getvalue().encode())
-    table = markdown(aggregate(finished, recipe.published), recipe.published)
-    write_atomically(folder / "table.md", table.encode())
-    write_json(folder / "failures.json", [failure._asdict() for failure in failures])
+    write_results(folder, recipe, finished, [failure._asdict() for failure in failures])
     return finished

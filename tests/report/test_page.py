@@ -14,7 +14,7 @@ from unbraid.methods.assemble import assemble
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.objectives import Normal
 from unbraid.plan import Plan
-from unbraid.report import subjects
+from unbraid.report import pictures
 from unbraid.report.page import Foreword, write_report
 from unbraid.runs import Run
 from unbraid.train import train
@@ -138,7 +138,7 @@ def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytes
 
 
 def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subjects, "strand_maps", partial(subjects.strand_maps, count=40))
+    monkeypatch.setattr(pictures, "strand_maps", partial(pictures.strand_maps, count=40))
     options = {"digits": "bundled", "architecture": "mlp", "steps": 1, "batch": 4, "known": 2, "unknown": 2}
     run = Plan("recon-contrast", "rotation-colored-mnist", options).run(tmp_path / "run", quiet=True)
     score = {

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes
 from unbraid.report.figures import ACTIVE
+from unbraid.report.pictures import ALL_FIGURES
 from unbraid.report.rendering import templates, uri
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.settings import settings_of, side_by_side
 from unbraid.report.subembeddings import accuracy_chart
-from unbraid.report.subjects import ALL_FIGURES, Subject, labels_of, part_tables, save_figures, subject_of
+from unbraid.report.subjects import Subject, labels_of, part_tables, save_figures, subject_of
 from unbraid.runs import Run, write_atomically
 
 
