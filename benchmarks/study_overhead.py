@@ -1,0 +1,81 @@
+"""What a study costs beside its runs: the time to recognise finished ones, and the share of short ones.
+
+    python benchmarks/study_overhead.py [--finished 1000] [--runs 4] [--seconds 20]
+
+The first part does one run and copies its folder under the names and seeds of the others, then does the study of all:
+nothing is left to do. The second does runs of about as many seconds each, one after the other as plain trainings with
+their scores, and then as a study in one process.
+"""
+
+import argparse
+import json
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from unbraid.plan import Plan, replace
+from unbraid.recipes import Recipe
+from unbraid.study import study
+from unbraid.work import Place, do, jobs_of
+
+BASE = Plan("beta-vae", "sprites", {"size": 32, "steps": 2, "batch": 16}, ("kl",), {"samples": 100})
+
+
+def recognised(count: int, folder: Path) -> float:
+    """Seconds of a study whose runs are all done."""
+    plans = tuple(replace(BASE, seed=seed) for seed in range(count))
+    study(Recipe("finished", "", plans[:1], {}), folder, device="cpu", quiet=True)
+    first = folder / "runs" / plans[0].folder
+    settings = json.loads((first / "run.json").read_text())
+    for plan in plans[1:]:
+        copy = shutil.copytree(first, folder / "runs" / plan.folder)
+        settings["training"]["seed"] = plan.options["seed"]
+        (copy / "run.json").write_text(json.dumps(settings))
+    began = time.perf_counter()
+    result = study(Recipe("finished", "", plans, {}), folder, device="cpu", quiet=True)
+    seconds = time.perf_counter() - began
+    assert [row.n for row in result.rows if row.metric == "kl"] == [count]
+    return seconds
+
+
+def overhead(count: int, seconds: float, folder: Path) -> tuple[float, float]:
+    """Seconds of runs by themselves, and of the study of as many others."""
+
+    def plans(steps: int, first: int) -> tuple[Plan, ...]:
+        return tuple(replace(BASE, steps=steps, seed=seed) for seed in range(first, first + count))
+
+    place = Place(folder / "plain", None, "cpu", 1)
+    do(jobs_of(plans(20, 0)[:1])[0], place, quiet=True)  # whatever is done once is done by now
+    began = time.perf_counter()
+    do(jobs_of(plans(200, 0)[:1])[0], place, quiet=True)
+    steps = round(200 * seconds / (time.perf_counter() - began))
+    began = time.perf_counter()
+    for job in jobs_of(plans(steps, 0)):
+        do(job, place, quiet=True)
+    alone = time.perf_counter() - began
+    began = time.perf_counter()
+    study(Recipe("overhead", "", plans(steps, count), {}), folder / "study", device="cpu", quiet=True)
+    return alone, time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--finished", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = recognised(arguments.finished, Path(folder) / "finished")
+        print(f"{arguments.finished} finished runs recognised and their tables written in {seconds:.1f} s")
+        alone, together = overhead(arguments.runs, arguments.seconds, Path(folder))
+        print(
+            f"{arguments.runs} runs of {alone / arguments.runs:.0f} s: {alone:.1f} s by themselves, {together:.1f} s "
+            f"as a study, {together / alone - 1:+.1%}"
+        )
+
+
+if __name__ == "__main__":
+    main()
