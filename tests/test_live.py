@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from unbraid.live import Glimpse, Live, Quiet, Table, glimpse, live
+from unbraid.live import Glimpse, Live, Quiet, Table, glimpse, live, short_names
 from unbraid.plan import Plan, replace
 from unbraid.work import Failure
 
@@ -58,8 +58,17 @@ def test_the_table_has_a_line_for_each_run_under_way(tmp_path: Path) -> None:
         for name in ("c", "d"):
             display.end(name, None)
     text = console.export_text()
-    assert "beta-vae --data sprites --steps 100 --seed 2" in text and "40/100" in text and "30 s" in text
+    assert "beta-vae sprites --seed 2" in text and "40/100" in text and "30 s" in text
     assert "done" in text and "no [bold]such[/bold]" in text  # shown as it is
+
+
+def test_short_names_say_what_differs() -> None:
+    other = Plan("vae", "sprites", {"steps": 100, "seed": 0, "size": 32})
+    assert short_names({"a": PLANS["a"], "b": PLANS["b"], "c": other}) == {
+        "a": "beta-vae sprites --seed 0",
+        "b": "beta-vae sprites --seed 1",
+        "c": "vae sprites --seed 0 --size 32",
+    }
 
 
 def test_which_display(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections import deque
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.options import written
 from unbraid.plan import Plan
 from unbraid.progress import SECONDS_BETWEEN_LINES, duration
 from unbraid.work import Failure
@@ -119,6 +121,7 @@ class Table(Live):
         from rich.live import Live as RichLive
 
         self._recent: deque[str] = deque(maxlen=5)
+        self._names = short_names(self.plans)
         self._live = RichLive(console=Console(stderr=True), refresh_per_second=2, transient=True)
         self._live.__enter__()
         return self
@@ -149,10 +152,10 @@ class Table(Live):
             said = (
                 Text("done", "green") if failure is None else Text(failure.error, "red", overflow="ellipsis")
             )
-            table.add_row(_options(self.plans[name]), said)
+            table.add_row(self._names[name], said)
         for name, far in list(self.running().items())[: SHOWN - len(self._recent)]:
             table.add_row(
-                _options(self.plans[name]),
+                self._names[name],
                 ProgressBar(total=far.steps, completed=far.step, width=16),
                 f"{far.step:,}/{far.steps:,}",
                 f"{far.speed:.1f}",
@@ -168,6 +171,19 @@ def live(plans: Mapping[str, Plan], folder: Path, *, known: int, quiet: bool) ->
     return kind(plans, folder, known=known)
 
 
-def _options(plan: Plan) -> str:
-    """What tells a run from the others, short: the command without its first two words."""
-    return str(plan).removeprefix("unbraid train ")
+def short_names(plans: Mapping[str, Plan]) -> dict[str, str]:
+    """Each run in few words: its method, its data, and the options that tell it from the others."""
+    names = {name for plan in plans.values() for name in plan.options}
+    said = {name: {repr(plan.options.get(name)) for plan in plans.values()} for name in names}
+    return {
+        folder: shlex.join(
+            [plan.method, plan.data]
+            + [
+                word
+                for name, value in plan.options.items()
+                if len(said[name]) > 1 and value is not None
+                for word in written(name, value)
+            ]
+        )
+        for folder, plan in plans.items()
+    }
