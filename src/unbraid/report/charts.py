@@ -68,7 +68,10 @@ def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
     """Names of the lines: within a chart of a few, beneath one of many."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": "linecolor"}
     if lines <= 4:
-        axes.legend(fontsize=9, handlelength=1.2, **style)
+        ends = np.concatenate([np.asarray(line.get_ydata())[-1:] for line in axes.get_lines()])
+        low, high = axes.get_ylim()
+        falls = ends.mean() < (low + high) / 2  # so that the names stay clear of where the lines end
+        axes.legend(loc="upper right" if falls else "lower right", fontsize=9, handlelength=1.2, **style)
         return
     rows = -(-lines // 3)
     figure.set_size_inches(4.2, 2.7 + 0.19 * rows)
