@@ -81,7 +81,7 @@ def test_a_cluster_gives_the_table_of_one_process_and_a_dead_node_loses_no_run(
         assert process.poll() is None
         time.sleep(0.05)
     ray_cluster.remove_node(second, allow_graceful=False)
-    assert process.wait(timeout=300) == 0
+    assert process.wait(timeout=600) == 0
     plans = tuple(replace(PLAN, seed=seed, steps=400) for seed in range(8))
     study(Recipe("own", "", plans, {}), tmp_path / "here", device="cpu", quiet=True)
     assert table(tmp_path / "ray") == table(tmp_path / "here") and len(table(tmp_path / "ray")) >= 8
