@@ -45,7 +45,6 @@ SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names", "parts"),
     *("background_codes", "drawn_codes", "background_drawn_codes", "class_names"),
-    *("generate", "whole_codes", "blocks", "device"),
     *("generate", "whole_codes", "features", "device"),
     *("latents", "set_codes"),
 }
