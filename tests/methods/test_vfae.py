@@ -2,12 +2,14 @@
 
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import CLASSES, NUISANCES, SHAPE, batch_for, loss, make
 from unbraid.methods.vfae import VFAE
 from unbraid.objectives import fast_mmd
+from unbraid.types import Gaussian
 
 
 @pytest.mark.parametrize(("weight", "part"), [("prediction", "cross_entropy"), ("invariance", "mmd")])
@@ -15,6 +17,19 @@ def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) ->
     batch = batch_for(VFAE)
     low, high = (loss(make(VFAE, **{weight: value}), batch) for value in (1.0, 2.0))
     assert_close(high.total - low.total, low.parts[part])
+
+
+def bounded(gaussian: Gaussian) -> tuple[Tensor, Tensor]:
+    """The mean and the log variance of the first row, the latter held within ±10."""
+    return gaussian.mean[0], 10 * torch.tanh(gaussian.logvar[0] / 10)
+
+
+def test_wide_draws_do_not_overflow() -> None:
+    method, batch = make(VFAE), batch_for(VFAE)
+    for network in (method.encoder, method.upper, method.lower):
+        for parameter in network.parameters():
+            parameter.data.mul_(30.0)  # log variances of hundreds
+    assert loss(method, batch).total.isfinite()
 
 
 def test_slow_rewriting() -> None:
@@ -27,11 +42,11 @@ def test_slow_rewriting() -> None:
         y = F.one_hot(batch.labels[row], CLASSES).double()
         s = torch.cat(s).double()
         channels = s[:, None, None].expand(-1, *SHAPE[1:])
-        mu1, logvar1 = (part[0] for part in method.encoder(torch.cat([batch.x[row], channels])[None]))
+        mu1, logvar1 = bounded(method.encoder(torch.cat([batch.x[row], channels])[None]))
         z1 = mu1 + logvar1.exp().sqrt() * noise1[row]
-        mu2, logvar2 = (part[0] for part in method.upper(torch.cat([z1, y])[None]))
+        mu2, logvar2 = bounded(method.upper(torch.cat([z1, y])[None]))
         z2 = mu2 + logvar2.exp().sqrt() * noise2[row]
-        m1, l1 = (part[0] for part in method.lower(torch.cat([z2, y])[None]))
+        m1, l1 = bounded(method.lower(torch.cat([z2, y])[None]))
         logits = method.decoder(torch.cat([z1, s])[None])[0]
         total += F.binary_cross_entropy_with_logits(logits, batch.x[row], reduction="sum")
         total += 0.5 * ((logvar1 - l1).exp() + (mu1 - m1) ** 2 / l1.exp() - 1 + l1 - logvar1).sum()

@@ -16,6 +16,8 @@ from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Batch, Codes, Gaussian, Nuisances, Observations, Scalar, Terms
 
+WIDEST = 10.0  # log variance
+
 
 class VFAE(Predictor[Batch]):
     r"""Two-layer VAE that is given the known nuisances s, so that z1 need not carry them, and must not.
@@ -151,6 +153,10 @@ class VFAE(Predictor[Batch]):
 
 
 def _gaussian(network: nn.Module, x: Tensor) -> Gaussian:
-    """What a network puts out, in the precision of what it was given."""
+    """What a network puts out, in the precision of what it was given, its log variance softly held within ±10.
+
+    One Gaussian is sampled and given to the network of the next: without a bound one wide draw is enough for KL1,
+    which divides by the variance that follows from it, to overflow.
+    """
     mean, logvar = network(x)
-    return Gaussian(mean.to(x.dtype), logvar.to(x.dtype))
+    return Gaussian(mean.to(x.dtype), WIDEST * (logvar.to(x.dtype) / WIDEST).tanh())

@@ -18,7 +18,7 @@ GRID: dict[str, list[dict[str, object]]] = {
     "uai": [{"prediction": p, "invariance": i} for p in (100.0, 1000.0) for i in (0.1, 1.0)],
     "recon-contrast": [{"contrast": c, "redraw": r} for c in (300.0, 1000.0) for r in (0.0, 1.0)],
 }
-AS_IN_THE_PAPER = [{"contrast": c, "average": a} for c in (300.0, 1000.0) for a in (1.0, 10.0)]
+PAPERS = [{"contrast": c, "average": a} for c in (300.0, 1000.0) for a in (1.0, 10.0)]
 REHEARSAL = replace(BASE, steps=2_500, scoring={"samples": 0, "on": {"part": "rehearsal"}})
 
 
@@ -53,7 +53,7 @@ def folds(data: str) -> list[dict[str, object]]:
 def _entries(method: str) -> list[dict[str, object]]:
     grid = GRID[method]
     if method == "recon-contrast":
-        grid = [*(settings | OURS for settings in grid), *AS_IN_THE_PAPER]
+        grid = [*(settings | OURS for settings in grid), *PAPERS]
     if method == "cnn":  # so that what a network does is not taken for what the method does
-        grid = [*grid, *(settings | SAME_READER for settings in grid)]
+        grid = [*grid, *(SAME_READER | settings for settings in grid)]
     return [{"method": method, **SETTINGS.get(method, {}), **settings} for settings in grid]

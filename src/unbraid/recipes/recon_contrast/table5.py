@@ -24,7 +24,7 @@ def runs(scale: str) -> list[Plan]:
 def plans(base: Plan) -> list[Plan]:
     """The plain CNN, then every scheme."""
     system = replace(base, method="recon-contrast", **SETTINGS["recon-contrast"], **OURS)
-    return [base, *(replace(system, scheme=scheme) for scheme in SCHEMES)]
+    return [replace(base, **SETTINGS["cnn"]), *(replace(system, scheme=scheme) for scheme in SCHEMES)]
 
 
 TABLE = """
