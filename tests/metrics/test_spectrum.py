@@ -27,6 +27,18 @@ def test_a_knee_after_a_slope() -> None:
     assert spectrum(codes(*spreads)).score == 20.0
 
 
+def test_a_knee_without_a_gap() -> None:
+    """Twenty codes that fall by a tenth each, and then by a hundredth: a bend, though no code stands apart."""
+    logs = -np.concatenate([0.1 * np.arange(20), 2.0 + 0.01 * np.arange(180)])
+    result = spectrum(codes(*np.exp(logs)))
+    assert result.score in (20.0, 21.0)  # the twenty-first lies on both lines
+    assert_allclose(result.bend, 10.0, rtol=0.01)
+
+
+def test_an_even_slope_has_no_bend() -> None:
+    assert_allclose(spectrum(codes(*np.geomspace(1.0, 0.01, 100))).bend, 1.0, rtol=1e-6)
+
+
 def test_a_code_near_the_flat_end_belongs_to_it() -> None:
     """The third lies farther above the end than the others, and still in the lower half of the fall."""
     assert spectrum(codes(1.9, 1.8, 0.04, 0.02, 0.018, 0.017, 0.016, 0.015, 0.014, 0.013)).score == 2.0

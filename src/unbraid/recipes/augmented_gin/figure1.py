@@ -3,7 +3,7 @@
 Self-supervised Disentangled Representation Learning, 2021, Sec. 4.2 and Fig. 1, which has no numbers. `plain` settings
 train as the paper has it, the others with noise that cools and sets that are redrawn. Beyond the paper: spreads that
 vary from point to point, which tell the axes; the plane turned before the network, which constant spreads cannot see;
-baselines. Schedules were chosen on trials 0 to 9. `python benchmarks/augmented_gin.py STUDY` sums up.
+baselines. Schedules were chosen on trials 0 to 19. `python benchmarks/augmented_gin.py STUDY` sums up.
 """
 
 from unbraid.objectives import Normal
@@ -50,10 +50,10 @@ BASELINES = (
 
 
 def runs(scale: str) -> list[Plan]:
-    """Every setting for trials 10 to 19; the first three for two trials at quick scale."""
+    """Every setting for trials 20 to 29; the first three for two trials at quick scale."""
     if scale == "quick":
         plans, trials = [replace(BASE, **options) for options in SETTINGS[:3]], range(2)
     else:
-        plans, trials = [replace(BASE, **options) for options in SETTINGS], range(10, 20)
+        plans, trials = [replace(BASE, **options) for options in SETTINGS], range(20, 30)
         plans += BASELINES
     return [replace(plan, trial=trial, seed=trial) for plan in plans for trial in trials]
