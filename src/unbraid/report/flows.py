@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 4096  # observations that means, spreads and maps are taken from
 ROWS = 20  # codes, at most, on an overview
+KNEE = 2.0  # times steeper before it than behind it
 
 
 def augmented_samples(dataset: Dataset, *, count: int = 5, seed: int = 0, sets: Sets | None = None) -> Figure:
@@ -127,14 +128,15 @@ def _swept(
 
 
 def spectrum_chart(spectra: Mapping[str, Spectrum], *, dark: bool = False) -> "Chart":
-    """Sorted spreads on a logarithmic scale, each with its knee (Fig. 4)."""
+    """Sorted spreads on a logarithmic scale, each with its knee where there is one (Fig. 4)."""
     figure, (axes,) = panels_of(1, dark, width=4.2, height=2.9)
     for colour, (name, found) in zip(DARK_COLOURS if dark else COLOURS, spectra.items(), strict=False):
         places = np.arange(1, len(found.spreads) + 1)
-        axes.plot(
-            places, found.spreads, color=colour, linewidth=1.5, label=f"{name}, knee at {found.score:.0f}"
-        )
-        axes.axvline(found.score + 0.5, color=colour, linewidth=0.7, linestyle=":")
+        has_knee = found.bend > KNEE
+        label = f"{name}, knee at {found.score:.0f}" if has_knee else f"{name}, no knee"
+        axes.plot(places, found.spreads, color=colour, linewidth=1.5, label=label)
+        if has_knee:
+            axes.axvline(found.score + 0.5, color=colour, linewidth=0.7, linestyle=":")
     axes.set_yscale("log")
     axes.set_xlabel("code, widest first")
     axes.set_ylabel("standard deviation")
