@@ -54,6 +54,24 @@ def test_help_answers_at_once() -> None:
     assert modules.stdout.strip() == "False"
 
 
+def test_a_run_is_exported(unbraid: CommandLine, trained: Path, tmp_path: Path) -> None:
+    answer = unbraid("export", trained, "--to", "torchscript", "--json")
+    assert answer.code == 0 and answer.json["folder"] == str(trained / "export-torchscript")
+    assert answer.json["difference"] < 1e-5 and "encoder.pt" in answer.json["files"]
+    plain = unbraid("export", trained, "--to", "safetensors", "--out", tmp_path / "out")
+    assert plain.code == 0 and f"Written to {tmp_path / 'out'}" in plain.out
+
+
+def test_what_cannot_be_exported_is_said(unbraid: CommandLine, trained: Path, tmp_path: Path) -> None:
+    (trained / "finished.json").unlink()
+    for words, said in (
+        ((trained, "--to", "onx"), "did you mean onnx"),
+        ((trained, "--to", "safetensors"), "unfinished"),
+        ((tmp_path, "--to", "safetensors"), "not a run folder"),
+    ):
+        assert said in unbraid("export", *words).sentence
+
+
 def test_list_names_everything(unbraid: CommandLine) -> None:
     found = unbraid("list", "--json").json
     assert set(found) == {"methods", "datasets", "metrics", "recipes"}

@@ -14,7 +14,7 @@ def test_every_public_name_is_there(name: str) -> None:
     assert isinstance(getattr(unbraid, name), ModuleType) == (name in unbraid._PACKAGES)
 
 
-@pytest.mark.parametrize("name", ["train", "evaluate", "study", "results", "select"])
+@pytest.mark.parametrize("name", ["train", "evaluate", "export", "study", "results", "select"])
 def test_a_function_is_not_hidden_by_the_module_of_its_name(name: str) -> None:
     """In a process of its own, since imports here are done already."""
     script = f"import unbraid.{name}, unbraid; unbraid.{name}.__code__; from unbraid import {name}; {name}.__code__"

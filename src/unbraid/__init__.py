@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unbraid.data.dataset import Dataset
     from unbraid.data.factors import FactorSpace
     from unbraid.evaluate import evaluate
+    from unbraid.export import export
     from unbraid.methods.assemble import assemble
     from unbraid.methods.base import Method, Player
     from unbraid.model import Model, load
@@ -41,6 +42,7 @@ _HOMES = {
     "Strands": "unbraid.strands",
     "assemble": "unbraid.methods.assemble",
     "evaluate": "unbraid.evaluate",
+    "export": "unbraid.export",
     "load": "unbraid.model",
     "open_dataset": "unbraid.data.catalogue",
     "replace": "unbraid.plan",
@@ -64,6 +66,7 @@ __all__ = [
     "assemble",
     "data",
     "evaluate",
+    "export",
     "load",
     "methods",
     "metrics",

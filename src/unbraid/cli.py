@@ -300,6 +300,28 @@ def report(
 
 
 @app.command()
+def export(
+    run: RunFolder,
+    to: Annotated[str, typer.Option(metavar="FORMAT", help="onnx, torchscript, safetensors or huggingface.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write; export-FORMAT in the run folder by default.")
+    ] = None,
+    weights: Annotated[str, typer.Option(help="model, or best by the validation split.")] = "model",
+    root: Root = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Write a trained model for other tools, with a model card, checked against the original."""
+    from unbraid.export import export as export_run
+
+    found = export_run(run, to, out, which=weights, root=root)
+    if as_json:
+        _print_json(found._asdict() | {"folder": str(found.folder)})
+    else:
+        print(f"Written to {found.folder}: {', '.join(found.files)}.")
+        print(f"Read back, they differ from the model by at most {found.difference:.1g}.")
+
+
+@app.command()
 def compare(
     folders: Annotated[
         list[Path], typer.Argument(metavar="RUN RUN|STUDY", help="Two run folders, or a study's.")

@@ -8,7 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from unbraid.data.columns import Columns
 from unbraid.devices import choose_device
+from unbraid.exported import Exported, is_exported
 from unbraid.methods.base import Method
 from unbraid.naming import choose
 from unbraid.runs import Run
@@ -27,21 +29,24 @@ def load(
     method: type[Method] | None = None,
     **networks: torch.nn.Module,
 ) -> "Model":
-    """Loads a trained run.
+    """Loads a trained run, or a model exported as safetensors or for the Hugging Face Hub.
 
     Args:
-        folder: The run folder.
+        folder: The run folder, or that of the export.
         weights: `model`, or `best` by the validation split.
         device: auto, cpu, cuda or mps.
         method: The class, when the run trained a method from outside the package.
         **networks: Networks from outside the package, under their argument's name: `encoder=MyEncoder()`.
     """
-    run = Run(folder)
-    arguments = run.settings["method"]["arguments"]
+    stored = Exported(folder) if is_exported(folder) else Run(folder)
+    arguments = stored.settings["method"]["arguments"]
     kept = {name: rebuild(value) for name, value in arguments.items() if name not in networks}
-    built = (method or method_class(run.method_name))(**kept, **networks)
-    built.load_state_dict(run.weights(weights))
-    return Model(built.to(choose_device(device)), tuple(run.settings["data"]["shape"]), run=run)
+    built = (method or method_class(stored.method_name))(**kept, **networks)
+    built.load_state_dict(stored.weights(weights))
+    shape = tuple(stored.settings["data"]["shape"])
+    if isinstance(stored, Exported):
+        return Model(built.to(choose_device(device)), shape, columns=stored.columns)
+    return Model(built.to(choose_device(device)), shape, run=stored)
 
 
 def method_class(name: str) -> type[Method]:
@@ -61,11 +66,18 @@ class Model:
 
     Observations are images (n, c, h, w), (n, h, w, c) or (n, h, w), uint8 or in [0, 1], or rows (n, f); a
     single one may come without n. What a conditional method is `given` are the values of the known nuisances, a
-    row for each observation and a column for each nuisance.
+    row for each observation and a column for each nuisance. With `columns`, rows are in the units of their table.
     """
 
-    def __init__(self, method: Method, shape: tuple[int, ...], *, run: Run | None = None) -> None:
-        self.method, self.shape, self.run = method.eval(), tuple(shape), run
+    def __init__(
+        self,
+        method: Method,
+        shape: tuple[int, ...],
+        *,
+        run: Run | None = None,
+        columns: Columns | None = None,
+    ) -> None:
+        self.method, self.shape, self.run, self.columns = method.eval(), tuple(shape), run, columns
 
     @property
     def strands(self) -> Strands:
@@ -74,8 +86,7 @@ class Model:
     @torch.no_grad()
     def encode(self, x: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Codes:
         """The codes of the observations."""
-        observations = as_observations(x, self.shape)
-        return self._in_batches(self.method.encode, observations, given, batch)
+        return self._in_batches(self.method.encode, self._observations(x), given, batch)
 
     @torch.no_grad()
     def decode(
@@ -85,7 +96,10 @@ class Model:
         rows = torch.atleast_2d(torch.as_tensor(codes, dtype=torch.float32))
         if rows.shape[1] != self.strands.size:
             raise ValueError(f"The codes need {self.strands.size} columns; got shape {tuple(rows.shape)}.")
-        return self._in_batches(self.method.decode, rows, given, batch)
+        decoded = self._in_batches(self.method.decode, rows, given, batch)
+        if self.columns is None:
+            return decoded
+        return torch.from_numpy(self.columns.restored(decoded.double().numpy())).float()
 
     @torch.no_grad()
     def predict(self, x: Tensor | np.ndarray, *, given: Tensor | None = None, batch: int = 512) -> Logits:
@@ -94,7 +108,7 @@ class Model:
             raise ValueError(
                 f"{self.method.name()} predicts no classes: train a method that does, such as cnn."
             )
-        return self._in_batches(self.method.predict, as_observations(x, self.shape), given, batch)  # type: ignore[arg-type]
+        return self._in_batches(self.method.predict, self._observations(x), given, batch)  # type: ignore[arg-type]
 
     def reconstruct(self, x: Tensor | np.ndarray, *, given: Tensor | None = None) -> Observations:
         """What is left of the observations after encoding and decoding."""
@@ -149,6 +163,14 @@ class Model:
         codes = self.encode(a, given=given[0]), self.encode(b, given=given[1])
         first, second = self.strands.swap(*codes, strand)
         return self.decode(first, given=given[0]), self.decode(second, given=given[1])
+
+    def _observations(self, x: Tensor | np.ndarray) -> Observations:
+        if self.columns is None:
+            return as_observations(x, self.shape)
+        rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        if rows.shape[1:] == self.shape:
+            rows = self.columns.standardised(rows)
+        return as_observations(rows, self.shape)
 
     def _in_batches(
         self, function: Callable[..., Tensor], rows: Tensor, given: Tensor | None, batch: int

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int, UInt8
 from torch import Generator, Tensor
 
+from unbraid.data.columns import Columns
 from unbraid.data.factors import FactorSpace
 from unbraid.data.instances import Kin, parts
 from unbraid.data.latents import Latents
@@ -53,6 +54,7 @@ class Dataset:
         origin: The name or path and the options with which `open_dataset` opens it again.
         background: Other observations of the same shape, which lack what is looked for in these.
         latents: What each row was made of, where it was made here.
+        columns: What the columns of a table are called, and how they were brought to one scale.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Dataset:
         origin: Mapping[str, Any] | None = None,
         background: "Dataset | None" = None,
         latents: Latents | None = None,
+        columns: Columns | None = None,
     ) -> None:
         if not isinstance(source, Tensor) and space is None:
             raise ValueError("A renderer needs a factor space: pass space=FactorSpace({...}).")
@@ -86,7 +89,7 @@ class Dataset:
         self.space, self.combinations = space, combinations
         self.label, self.nuisances, self.unknown = label, tuple(nuisances), tuple(unknown)
         self.instance, self.value_names, self.origin = instance, dict(value_names or {}), origin
-        self.latents = latents
+        self.latents, self.columns = latents, columns
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         if background is not None and background.shape != self.shape:
             raise ValueError(
@@ -333,5 +336,6 @@ class Dataset:
             origin=self.origin,
             background=self.background,
             latents=self.latents,
+            columns=self.columns,
         )
         return Dataset(**(same | changes))  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import torch
 
+from unbraid.data.columns import Columns
 from unbraid.data.dataset import Dataset
 from unbraid.data.download import Source
 from unbraid.data.factors import FactorSpace
@@ -51,8 +52,11 @@ def mouse_protein(
     target = injected & (behaviour == "S/C")  # shock, then context; the paper calls the other order unshocked
     background = injected & (behaviour == "C/S") & (genotype == "Control")
     values = _values(table, missing)
+    proteins = [name for name in table.names if name not in ROLES]
+    scales = []
     for part in {"apart": (target, background), "together": (target | background,), "no": ()}[standardise]:
-        values[part] = _standardised(values[part])
+        scales.append(Columns.of(values[part], proteins))
+        values[part] = scales[-1].standardised(values[part])
     rows = torch.from_numpy(values.astype(np.float32))
     trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
     return Dataset(
@@ -64,12 +68,8 @@ def mouse_protein(
         label="genotype",
         value_names={"genotype": ("control", "trisomic")},
         background=Dataset(rows[torch.from_numpy(background)], name="mouse-protein-control", white=1),
+        columns=scales[0] if scales else Columns.plain(proteins),  # the target's own
     )
-
-
-def _standardised(values: np.ndarray) -> np.ndarray:
-    spread = values.std(0)
-    return (values - values.mean(0)) / np.where(spread > 0, spread, 1.0)
 
 
 def _values(table: Table, missing: Missing) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from unbraid.data.columns import Columns
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 
@@ -52,13 +53,13 @@ def table(
     if not features:
         raise ValueError(f"{path} has no column left to be a feature: name fewer of them.")
     values = read.numbers(features, impute=impute)
+    columns = Columns.plain(features)
     if standardise:
-        reference = first.numbers(features, impute=impute)
-        mean, spread = reference.mean(0), reference.std(0)
-        values = (values - mean) / np.where(spread > 0, spread, 1.0)
+        columns = Columns.of(first.numbers(features, impute=impute), features)
+        values = columns.standardised(values)
     rows = torch.from_numpy(values.astype(np.float32))
     if not roles:
-        return Dataset(rows, name=read.path.stem, white=1)
+        return Dataset(rows, name=read.path.stem, white=1, columns=columns)
     names = {role: first.values(role) for role in roles}
     numbers = [read.classes(role, names[role]) for role in roles]
     space = FactorSpace({role: len(names[role]) for role in roles})
@@ -71,6 +72,7 @@ def table(
         label=label or None,
         nuisances=nuisances,
         value_names=names,
+        columns=columns,
     )
 
 

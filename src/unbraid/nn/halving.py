@@ -123,4 +123,6 @@ def _compiled_for_cuda(x: Tensor) -> bool:
 
 def _eager_on_cpu(x: Tensor, weight: Tensor) -> bool:
     mixed = x.dtype != weight.dtype or torch.is_autocast_enabled("cpu")
-    return x.is_cpu and not mixed and not torch.compiler.is_compiling()
+    # Recordings know torch's own operations alone.
+    recorded = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
+    return x.is_cpu and not mixed and not recorded

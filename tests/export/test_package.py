@@ -1,0 +1,46 @@
+"""What is exported, src/unbraid/export/package.py."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.export.conftest import packed
+from unbraid.export.package import columns_of
+from unbraid.runs import Run
+
+
+def test_inputs_have_the_form_that_is_asked_for(pictured: Run, tabular: Run) -> None:
+    pixels = packed(pictured).inputs(3)
+    assert pixels.observations.dtype == torch.uint8 and pixels.observations.shape == (3, 32, 32, 1)
+    assert pixels.given == ()
+    rows = packed(tabular).inputs(4)
+    assert rows.observations.dtype == torch.float64 and rows.observations.shape == (4, 2)
+    assert rows.given[0].dtype == torch.int64 and rows.given[0].shape == (4, 1)
+
+
+def test_the_columns_are_those_of_the_table(tabular: Run, pictured: Run) -> None:
+    columns = columns_of(tabular, None)
+    assert columns is not None and columns.names == ("age", "income")
+    assert_close(columns.mean[0], (31 + 45 + 22 + 60 + 33) / 5)
+    assert columns_of(pictured, None) is None
+
+
+def test_a_table_that_is_gone_is_said(tabular: Run, tmp_path: Path) -> None:
+    shutil.copytree(tabular.folder, tmp_path / "run")
+    run = Run(tmp_path / "run")
+    run.settings["data"]["origin"]["name"] = str(tmp_path / "gone.csv")
+    with pytest.raises(
+        ValueError, match=r"holds the means and spreads of loans, and its table cannot be read"
+    ):
+        columns_of(run, None)
+
+
+def test_a_flow_is_its_own_inverse(flowing: Run) -> None:
+    package = packed(flowing)
+    inputs = package.inputs(4)
+    _, decoded = package.expected(inputs)
+    assert decoded is not None
+    assert_close(decoded, inputs.observations, atol=1e-4, rtol=1e-4)

@@ -1,0 +1,35 @@
+"""Weights that `unbraid.load` reads again, src/unbraid/export/weights.py."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from torch.testing import assert_close
+
+from tests.export.conftest import LOANS
+from unbraid.export import export
+from unbraid.model import load
+from unbraid.runs import Run
+
+
+@pytest.mark.parametrize("to", ["safetensors", "huggingface"])
+def test_what_is_loaded_is_what_was_trained(to: str, pictured: Run, tmp_path: Path) -> None:
+    export(pictured.folder, to, tmp_path / "out")
+    original, again = load(pictured.folder, device="cpu"), load(tmp_path / "out", device="cpu")
+    images = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 1), dtype=np.uint8)
+    assert_close(again.encode(images), original.encode(images))
+    assert again.run is None and again.strands == original.strands
+
+
+def test_rows_are_standardised_within(tabular: Run, tmp_path: Path) -> None:
+    export(tabular.folder, "safetensors", tmp_path / "out")
+    original, again = load(tabular.folder, device="cpu"), load(tmp_path / "out", device="cpu")
+    rows = np.array([[float(cell) for cell in line.split(",")[:2]] for line in LOANS.splitlines()[1:]])
+    standardised = (rows - rows.mean(0)) / rows.std(0)
+    assert_close(again.encode(rows), original.encode(standardised))
+    assert_close(again.encode(rows[0]), original.encode(standardised[:1]))  # a single one without n
+    back = original.reconstruct(standardised).numpy() * rows.std(0) + rows.mean(0)
+    assert_allclose(again.reconstruct(rows), back, rtol=1e-6)
+    with pytest.raises(ValueError, match="takes observations of shape"):
+        again.encode(rows[:, :1])
