@@ -10,7 +10,13 @@ from tests.test_readme import parse
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(page.relative_to(DOCS) for page in DOCS.rglob("*.md") if "_build" not in page.parts)
-RUN = ("own_data.md", "concepts.md", "data.md", "export.md")  # pages whose Python takes seconds
+RUN = (
+    "own_data.md",
+    "concepts.md",
+    "data.md",
+    "export.md",
+    "estimators.md",
+)  # pages whose Python takes seconds
 
 
 def code(page: Path | str, language: str) -> list[str]:

@@ -15,6 +15,7 @@ from unbraid.distributed import noise_like
 Images = Float[Tensor, "b c h w"]  # in [0, 1]
 Rows = Float[Tensor, "b f"]  # tables and vectors
 Observations = Float[Tensor, "b *shape"]  # Images or Rows
+Others = Float[Tensor, "o *shape"]  # of the same shape, as many as there are
 Codes = Float[Tensor, "b d"]
 Scalar = Float[Tensor, ""]
 Logits = Float[Tensor, "b classes"]

@@ -13,7 +13,7 @@ from unbraid.nn import Critic, networks
 from unbraid.optimisers import Adam, Optimiser
 from unbraid.settings import Described
 from unbraid.strands import Strands
-from unbraid.types import Batch, Codes, Observations, Terms
+from unbraid.types import Batch, Codes, Observations, Others, Terms
 
 B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
 
@@ -133,7 +133,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
         """Codes to decode into new observations; standard normal unless a method knows better."""
         return torch.randn(size, self.strands.size, device=self.step.device)
 
-    def fit(self, target: Observations, background: Observations) -> None:
+    def fit(self, target: Observations, background: Others) -> None:
         """Finds in one go what a method in closed form has to find; the loop calls it once, before the first step."""
         raise ValueError(f"{type(self).__name__} learns step by step: train it.")
 

@@ -12,7 +12,7 @@ from unbraid.methods.base import Facts, Method, Player
 from unbraid.nn import Directions
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
-from unbraid.types import Codes, ContrastBatch, Observations, Terms
+from unbraid.types import Codes, ContrastBatch, Observations, Others, Terms
 
 
 class ContrastivePCA(Method[ContrastBatch]):
@@ -49,7 +49,7 @@ class ContrastivePCA(Method[ContrastBatch]):
         return self._strands
 
     @torch.no_grad()
-    def fit(self, target: Observations, background: Observations) -> None:
+    def fit(self, target: Observations, background: Others) -> None:
         """Finds the directions; each is turned so that its largest entry is positive."""
         x, y = target.flatten(1).double(), background.flatten(1).double()
         directions = top_directions(covariance(x) - self.alpha * covariance(y), self.strands.size)
@@ -86,7 +86,7 @@ def top_directions(symmetric: Float[Tensor, "f f"], count: int) -> Float[Tensor,
 
 def suggested_alphas(
     target: Observations,
-    background: Observations,
+    background: Others,
     *,
     salient: int = 2,
     count: int = 4,
