@@ -28,7 +28,9 @@ ALLOWED = {
     "capture": set(),
     "estimate": {*BASE, "capture", "data", "game"},
     "watch": {"types"},
-    "runs": set(),
+    "display": set(),
+    "scores": set(),
+    "runs": {"scores"},
     "training": {*BASE, "data", "game", "optimisers"},
     "finishing": {*BASE, "data", "methods"},
     "tracking": {"naming", "runs", "settings"},
@@ -47,7 +49,7 @@ ALLOWED = {
     },
     "train": {*BASE, "data", "interrupts", "loop", "memory", "methods", "runs", "tracking", "training"},
     "samples": {"data", "methods", "seeds"},
-    "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples"},
+    "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples", "scores"},
     "cli": {"commands"},
 }
 

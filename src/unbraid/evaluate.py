@@ -16,6 +16,7 @@ from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
 from unbraid.naming import choose
 from unbraid.progress import progress
 from unbraid.samples import Arrays, Missing, Sample
+from unbraid.scores import Scores
 
 Metric = Callable[..., Any]
 
@@ -62,7 +63,7 @@ def evaluate(
     seed: int = 0,
     skip_missing: bool = False,
     quiet: bool = True,
-) -> list[dict[str, Any]]:
+) -> Scores:
     """Scores a method on a dataset, encoding it once for all metrics.
 
     Each score is one entry with its metric, protocol, value, sample sizes, seed and seconds; a metric's further
@@ -96,7 +97,7 @@ def evaluate(
         sample, test, metrics, protocol=protocol, seed=seed, skip_missing=skip_missing, quiet=quiet
     )
     method.train(was_training)
-    return scores
+    return Scores(scores)
 
 
 def score(

@@ -79,6 +79,14 @@ class Model:
     ) -> None:
         self.method, self.shape, self.run, self.columns = method.eval(), tuple(shape), run, columns
 
+    def __repr__(self) -> str:
+        return f"Model({self.method.name()} of observations {self.shape}, {self.strands!r})"
+
+    def _repr_html_(self) -> str:
+        from unbraid.display import model_html
+
+        return model_html(self)
+
     @property
     def strands(self) -> Strands:
         return self.method.strands

@@ -18,11 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from unbraid.display import failures_html
 from unbraid.plan import Plan
 from unbraid.recipes import Recipe, recipe_names
 from unbraid.runs import Run, identity, write_atomically, write_json
 from unbraid.settings import describe, rebuild
-from unbraid.tables import Row, markdown, written
+from unbraid.tables import Row, html, markdown, written
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,6 +54,9 @@ class StudyFolder(NamedTuple):
     def rows(self) -> list[Row]:
         """Means and spreads over seeds."""
         return aggregate(self.done, self.published)
+
+    def _repr_html_(self) -> str:
+        return html(self.rows, self.published) + failures_html(self.failures)
 
     @property
     def command(self) -> str:

@@ -28,6 +28,8 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
+from unbraid.scores import Scores
+
 FORMAT = 1
 PARTS = ("method", "data", "training")
 
@@ -171,6 +173,16 @@ class Run:
         write_tensors(self.folder / "model.safetensors", weights)
         write_json(self.folder / "finished.json", {"step": step, "steps": self.steps})
 
+    def __repr__(self) -> str:
+        state = "finished" if self.finished else "unfinished"
+        said = f"{self.method_name} on {self.data_name}, seed {self.seed}"
+        return f"Run({said}, {self.steps} steps, {state}, {self.folder})"
+
+    def _repr_html_(self) -> str:
+        from unbraid.display import run_html
+
+        return run_html(self)
+
     @property
     def identity(self) -> str:
         return identity(self.settings)
@@ -225,10 +237,10 @@ class Run:
         path = self.folder / "versions.json"
         return json.loads(path.read_text()) if path.exists() else {}
 
-    def scores(self) -> list[dict[str, Any]]:
+    def scores(self) -> Scores:
         """What the run has been scored, latest value of each score."""
         path = self.folder / "scores.json"
-        return json.loads(path.read_text()) if path.exists() else []
+        return Scores(json.loads(path.read_text()) if path.exists() else [])
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
         """Adds scores; one of the same metric, protocol, seed, scoring and data takes the place of the old one."""

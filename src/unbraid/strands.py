@@ -82,6 +82,11 @@ class Strands(Mapping[str, tuple[int, ...]]):
         parts = ", ".join(f"{name}: {len(indices)}" for name, indices in self._strands.items())
         return f"Strands({parts}; default {self.default})"
 
+    def _repr_html_(self) -> str:
+        from unbraid.display import strands_html
+
+        return strands_html(self)
+
     def mask(self, codes: Codes, strand: str | int) -> Bool[Tensor, " d"]:
         """True where a dimension belongs to the strand, on the device of the codes."""
         return _mask(self[strand], self.size, codes.device)

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.display import failures_html
 from unbraid.live import live
 from unbraid.locks import alone
 from unbraid.plan import Plan
 from unbraid.recipes import Recipe
 from unbraid.results import aggregate, scoring_of, write_results
 from unbraid.runs import Run
-from unbraid.tables import Row
+from unbraid.tables import Row, html
 from unbraid.work import Done, Failure, Job, Place, do, done, jobs_of
 
 SECONDS_BETWEEN_TABLES = 20.0
@@ -31,6 +32,9 @@ class StudyResult(NamedTuple):
     folder: Path
     rows: list[Row]
     failures: list[dict[str, Any]]
+
+    def _repr_html_(self) -> str:
+        return html(self.rows) + failures_html(self.failures)
 
 
 def study(

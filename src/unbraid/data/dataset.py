@@ -125,6 +125,11 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self.name}: {len(self)} of shape {self.shape}, {self.space or 'no known factors'})"
 
+    def _repr_html_(self) -> str:
+        from unbraid.display import dataset_html
+
+        return dataset_html(self)
+
     @property
     def images(self) -> bool:
         """Whether the observations are images, not rows."""
