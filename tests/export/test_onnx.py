@@ -1,7 +1,9 @@
 """ONNX files, src/unbraid/export/onnx.py."""
 
 import importlib.util
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,12 @@ from unbraid.runs import Run
 here = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in onnx.NEEDED), reason="needs the extra onnx"
 )
+
+
+def onnxruntime_of(path: Path) -> Any:
+    from onnxruntime import InferenceSession
+
+    return InferenceSession(path)
 
 
 @here
@@ -39,6 +47,8 @@ def test_rows_with_what_they_are_given(tabular: Run, tmp_path: Path) -> None:
     found = onnx.read(package, tmp_path).encode(inputs.observations, *inputs.given)
     assert list(found) == ["codes", "z1", "z2", "logits"]
     assert_allclose(found["z2"], codes[:, 3:], atol=1e-5, rtol=0)
+    said = onnxruntime_of(tmp_path / "encoder.onnx").get_modelmeta().custom_metadata_map
+    assert said["method"] == "vfae" and json.loads(said["strands"])["z2"] == [3, 4]
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

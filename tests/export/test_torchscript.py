@@ -5,9 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from torch.testing import assert_close
 
 from tests.export.conftest import packed
+from tests.tiny import METHODS, SHAPE, make, roles
 from unbraid.export import torchscript
+from unbraid.export.modules import Encoder
+from unbraid.methods.base import Method
 from unbraid.runs import Run
 
 
@@ -23,6 +27,19 @@ def test_batches_of_any_size(kind: str, request: pytest.FixtureRequest, tmp_path
     assert (reader.decode is None) == (decoded is None) == (not (tmp_path / "decoder.pt").exists())
     if reader.decode is not None:
         assert_allclose(reader.decode(codes, *inputs.given), decoded, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
+def test_every_method_can_be_recorded(cls: type[Method], tmp_path: Path) -> None:
+    method = make(cls).float()
+    pixels = torch.randint(0, 256, (5, *SHAPE[1:], SHAPE[0]), dtype=torch.uint8)
+    given = method.given(*roles(5))
+    encoder = Encoder(method, SHAPE)
+    inputs = [(pixels[:size], *(() if given is None else (given[:size],))) for size in (2, 5)]
+    torchscript._write(encoder, inputs[0], tmp_path / "encoder.pt")
+    found = torchscript._load(tmp_path / "encoder.pt")(*inputs[1])
+    for name, values in encoder(*inputs[1]).items():
+        assert_close(found[name], values, atol=1e-4, rtol=1e-4)
 
 
 def test_an_encoder_needs_torch_alone(pictured: Run, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """ONNX: one file for the encoder and one for the decoder, for any runtime that reads it."""
 
 import importlib.util
+import json
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,16 +19,21 @@ NEEDED = ("onnx", "onnxscript", "onnxruntime")
 
 
 def write(package: Package, folder: Path) -> None:
-    """Writes encoder.onnx and, where there is a decoder, decoder.onnx; the batch may have any size."""
+    """Writes encoder.onnx and, where there is a decoder, decoder.onnx; the batch may have any size.
+
+    Method, data and strands are also in the files' own metadata.
+    """
     inputs = package.inputs(2)
     names = output_names(package.model.method)
     given = ["given"] * len(inputs.given)
+    strands = {name: list(indices) for name, indices in package.model.strands.items()}
+    said = {"method": package.run.method_name, "data": package.run.data_name, "strands": json.dumps(strands)}
     seen = (inputs.observations, *inputs.given)
-    _write(package.encoder, seen, ["observations", *given], names, folder / "encoder.onnx")
+    _write(package.encoder, seen, ["observations", *given], names, folder / "encoder.onnx", said)
     if package.decoder is not None:
         codes, _ = package.expected(inputs)
         decoded = (codes, *inputs.given)
-        _write(package.decoder, decoded, ["codes", *given], ["observations"], folder / "decoder.onnx")
+        _write(package.decoder, decoded, ["codes", *given], ["observations"], folder / "decoder.onnx", said)
 
 
 def read(package: Package, folder: Path) -> Reader:
@@ -48,7 +54,12 @@ def require() -> None:
 
 
 def _write(
-    module: nn.Module, inputs: tuple[Tensor, ...], names: Sequence[str], outputs: Sequence[str], path: Path
+    module: nn.Module,
+    inputs: tuple[Tensor, ...],
+    names: Sequence[str],
+    outputs: Sequence[str],
+    path: Path,
+    said: Mapping[str, str],
 ) -> None:
     any_size = torch.export.Dim("n")
     with torch.no_grad(), _quietly():
@@ -63,6 +74,7 @@ def _write(
             verbose=False,
         )
         assert program is not None
+        program.model.metadata_props.update(said)
         program.save(path, external_data=False)
 
 
