@@ -25,12 +25,14 @@ def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-for _ in range(3):
-    touch()
-before = faults()
-for _ in range(20):
-    touch()
-print(faults() - before)
+def in_twenty():
+    before = faults()
+    for _ in range(20):
+        touch()
+    return faults() - before
+
+
+print(min(in_twenty() for _ in range(4)))  # once more a little may be taken, where pieces lie awkwardly
 """
 
 
