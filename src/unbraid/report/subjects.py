@@ -42,7 +42,7 @@ class Subject(NamedTuple):
 
 def subject_of(run: Run, label: str, root: Path | str | None = None) -> Subject:
     """Everything that a page shows of a run; what cannot be made is said in `missing`."""
-    method, citation, sentence = _about(run)
+    method, citation, sentence = about(run)
     figures: dict[str, Figure] = {}
     charts: dict[str, Chart] = {}
     given_away, missing = None, ""
@@ -120,7 +120,7 @@ def save_figures(subject: Subject) -> None:
         write_atomically(folder / "kl.png", file_bytes(kl_chart(per_code), "png"))
 
 
-def _about(run: Run) -> tuple[str, str, str]:
+def about(run: Run) -> tuple[str, str, str]:
     """The method's name and citation, as its module gives them, and the sentence of its class."""
     try:
         cls = method_class(run.method_name)

@@ -1,0 +1,54 @@
+"""Small trained runs for all tests of the explorer."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unbraid.evaluate import evaluate
+from unbraid.model import load
+from unbraid.plan import Plan
+from unbraid.reopen import dataset_of
+from unbraid.runs import Run
+
+FEW = {"steps": 3, "batch": 4}
+COLOURED = {"digits": "bundled", **FEW}
+PLANS = {
+    "beta-vae": Plan("beta-vae", "sprites", {"size": 32, "codes": 4, "beta": 0.1, **FEW}),
+    "wide": Plan("beta-vae", "sprites", {"size": 32, "codes": 4, "architecture": "mlp", **FEW}),
+    "contrast": Plan("contrast-vae", "faces", {"size": 28, "architecture": "conv-contrast", **FEW}),
+    "cvib": Plan("cvib", "colored-mnist", {"codes": 4, "architecture": "mlp-small", **COLOURED}),
+    "cnn": Plan("cnn", "colored-mnist", {"architecture": "mlp-small", **COLOURED}),
+    "flow": Plan("augmented-gin", "mixture", FEW),
+}
+
+
+@pytest.fixture(scope="package")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
+    """A run by its name above, trained when it is first asked for."""
+    folder = tmp_path_factory.mktemp("explore")
+
+    @cache
+    def run(name: str) -> Run:
+        return PLANS[name].run(folder / name, quiet=True, device="cpu")
+
+    return run
+
+
+@pytest.fixture(scope="package")
+def run(runs: Callable[[str], Run]) -> Run:
+    """A β-VAE on sprites after a few steps, scored."""
+    run = runs("beta-vae")
+    how: dict[str, Any] = {"samples": 200, "test_samples": 100, "protocol": "fast"}
+    run.add_scores(evaluate(load(run.folder, device="cpu").method, dataset_of(run), ("kl", "dci"), **how))
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, run: Run) -> Path:
+    """A copy of the run that a test may change."""
+    import shutil
+
+    return Path(shutil.copytree(run.folder, tmp_path / "copy"))

@@ -1,0 +1,68 @@
+"""Decoders as steps, src/unbraid/explore/trace.py."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from tests.tiny import METHODS, make
+from unbraid.explore.trace import trace
+from unbraid.methods.assemble import assemble
+from unbraid.methods.base import Method
+from unbraid.methods.beta_vae import BetaVAE
+from unbraid.methods.gin import GIN
+from unbraid.methods.infogan import InfoGAN
+from unbraid.nn import ARCHITECTURES
+
+DECODING = [cls for cls in METHODS if cls.decode is not Method.decode]
+
+
+def shaken(method: Method) -> Method:
+    """The method with weights and statistics that are nowhere zero."""
+    with torch.no_grad():
+        for parameter in method.parameters():
+            parameter.add_(0.05 * torch.randn_like(parameter))
+        for name, buffer in method.named_buffers():
+            if name.endswith("running_var"):
+                buffer.uniform_(0.5, 2)
+            elif name.endswith("running_mean"):
+                buffer.normal_()
+            elif name.endswith("seen"):
+                buffer.fill_(True)
+    return method.float()
+
+
+@torch.no_grad()
+def check(method: Method) -> None:
+    given = torch.tensor([[1, 2]]) if method.conditional else None
+    program = trace(method, given)
+    for _ in range(3):
+        codes = torch.randn(1, method.strands.size)
+        other = None if given is None else torch.tensor([[0, 1]])
+        assert_close(program.run(codes, other), method.decode(codes, other), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("cls", DECODING, ids=lambda cls: cls.name())
+def test_every_decoder_is_read(cls: type[Method]) -> None:
+    check(shaken(make(cls)))
+
+
+@pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name.startswith("conv")])
+@pytest.mark.parametrize("side", [28, 32])
+def test_every_architecture_is_read(architecture: str, side: int) -> None:
+    check(shaken(assemble(BetaVAE, (3, side, side), n=10, architecture=architecture)))
+
+
+def test_a_generator_with_batch_statistics_is_read() -> None:
+    check(shaken(assemble(InfoGAN, (1, 32, 32), n=10)))
+
+
+def test_a_flow_of_images_is_read_backwards() -> None:
+    check(shaken(assemble(GIN, (1, 8, 8), n=10, classes=3)))
+
+
+def test_an_unknown_operation_is_named() -> None:
+    method = make(BetaVAE).float()
+    method.decoder = nn.Sequential(nn.Linear(4, 9), nn.Softplus(), nn.Unflatten(1, (1, 3, 3)))
+    with pytest.raises(ValueError, match=r"'softplus'.*--serve"):
+        trace(method)
