@@ -322,6 +322,39 @@ def export(
 
 
 @app.command()
+def explore(
+    run: RunFolder,
+    out: Annotated[
+        Path | None, typer.Option(help="The HTML file; explorer.html in the run's folder by default.")
+    ] = None,
+    examples: Annotated[int, typer.Option(help="Observations to start from.", metavar="N")] = 36,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")] = True,
+    limit: Annotated[float, typer.Option(help="The most that the page may weigh.", metavar="MB")] = 8.0,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Decode in Python behind the page, for large models.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="With --serve: the port; 0 for a free one.")] = 0,
+    host: Annotated[str, typer.Option(help="With --serve: where to listen.")] = "127.0.0.1",
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="With --serve: allow a host that other machines reach.")
+    ] = False,
+    root: Root = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Write one HTML page to play with a trained model, and open it."""
+    from unbraid.commands.explore import explore_run, serve_run
+
+    show = open_ and not as_json
+    if serve:
+        if out is not None or as_json:
+            raise ValueError("--serve writes no file: leave out --out and --json.")
+        serve_run(run, host=host, port=port, anywhere=anywhere, examples=examples, root=root, show=show)
+        return
+    path = explore_run(run, out, examples=examples, limit=limit, root=root, show=show)
+    _print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
+
+
+@app.command()
 def compare(
     folders: Annotated[
         list[Path], typer.Argument(metavar="RUN RUN|STUDY", help="Two run folders, or a study's.")

@@ -56,7 +56,9 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
         "examples": {
             "shown": min(shown, pool),
             "codes": floats(examples.codes[:pool]),
-            "given": None if examples.given is None else floats(_table(examples.given[:pool])),
+            "given": None
+            if examples.given is None or not model.method.conditional
+            else floats(examples.given[:pool]),
             "rows": None if len(model.shape) == 3 else floats(examples.x[:pool]),
             "sheet": sheet(examples.x[:pool]) if len(model.shape) == 3 else None,
             "across": ACROSS,
@@ -142,8 +144,3 @@ def _matrix(run: Run, model: Model, examples: Examples) -> dict[str, Any] | None
         return None
     rows = [{"name": name, "codes": list(codes)} for name, codes in found.rows]
     return found._asdict() | {"rows": rows, "factors": list(found.factors), "values": found.values.tolist()}
-
-
-def _table(given: torch.Tensor) -> torch.Tensor:
-    """What is given as a table, a row for each observation."""
-    return given[:, None] if given.ndim == 1 else given
