@@ -119,6 +119,39 @@ def test_train_writes_a_run_and_evaluate_scores_it(unbraid: CommandLine, trained
     assert shown.out.startswith("kl ") and "(n=60" in shown.out
 
 
+class TestExplore:
+    """`unbraid explore`, without a browser."""
+
+    @pytest.fixture(autouse=True)
+    def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The addresses that a browser would have been sent to."""
+        addresses: list[str] = []
+        monkeypatch.setattr("webbrowser.open", addresses.append)
+        return addresses
+
+    def test_it_writes_a_page_and_opens_it(
+        self, unbraid: CommandLine, trained: Path, tmp_path: Path, opened: list[str]
+    ) -> None:
+        path = trained / "explorer.html"
+        assert unbraid("explore", trained).out == f"Written to {path}.\n"
+        assert path.exists() and opened == [path.as_uri()]
+        other = tmp_path / "other.html"
+        found = unbraid("explore", trained, "--out", other, "--examples", 5, "--json").json
+        assert found == {"out": str(other)} and other.exists()
+        assert unbraid("explore", trained, "--no-open").code == 0
+        assert len(opened) == 1
+
+    def test_mistakes_are_one_sentence(self, unbraid: CommandLine, trained: Path, tmp_path: Path) -> None:
+        assert "is not a run folder" in unbraid("explore", tmp_path).sentence
+        assert "--serve" in unbraid("explore", trained, "--limit", 0.1).sentence
+        assert "above 0 MB" in unbraid("explore", trained, "--limit", 0).sentence
+        assert "2 to 128 examples" in unbraid("explore", trained, "--examples", 1000).sentence
+        assert "leave out --out" in unbraid("explore", trained, "--serve", "--json").sentence
+        assert "--anywhere" in unbraid("explore", trained, "--serve", "--host", "0.0.0.0").sentence
+        (trained / "finished.json").unlink()
+        assert "--resume" in unbraid("explore", trained).sentence
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a small study."""

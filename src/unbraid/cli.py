@@ -285,6 +285,9 @@ def report(
         str | None,
         typer.Option(metavar="md|latex|html", help="Print a study's table in this form, and write no page."),
     ] = None,
+    explorers: Annotated[
+        bool, typer.Option("--explorers", help="Write and link the explorers of the runs that are shown.")
+    ] = False,
     root: Root = None,
     as_json: AsJSON = False,
 ) -> None:
@@ -295,7 +298,7 @@ def report(
         table = study_table(folder, tables)
         _print_json({"table": table}) if as_json else print(table, end="")
         return
-    path = write_page(folder, out, root)
+    path = write_page(folder, out, root, explorers=explorers)
     _print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
 
 

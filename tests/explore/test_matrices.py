@@ -11,7 +11,7 @@ from unbraid.explore.matrices import matrix_of
 from unbraid.runs import Run, write_json
 from unbraid.strands import Strands
 
-STRANDS = Strands.cut(codes=4)
+STRANDS, ORDER = Strands.cut(codes=4), (0, 1, 2, 3)
 
 
 def examples(size: int = 400) -> Examples:
@@ -25,7 +25,7 @@ def examples(size: int = 400) -> Examples:
 
 
 def test_importance_is_what_dci_found(run: Run) -> None:
-    found = matrix_of(run, STRANDS, examples(), ())
+    found = matrix_of(run, STRANDS, examples(), (), ORDER)
     assert found is not None and found.heading == "Importance"
     assert found.factors == ("shape", "scale", "orientation", "pos_x", "pos_y")
     assert found.rows[2] == ("code 2", (2,))
@@ -48,21 +48,21 @@ def test_information_is_a_share_of_all_there_is_to_know(folder: Path) -> None:
         "evidence": evidence,
     }
     write_json(folder / "scores.json", [score])
-    found = matrix_of(Run(folder), STRANDS, examples(), ())
+    found = matrix_of(Run(folder), STRANDS, examples(), (), ORDER)
     assert found is not None and found.heading == "Information"
     assert found.values[1, 0] == pytest.approx(1) and found.values.sum() == pytest.approx(1)
 
 
 def test_without_scores_the_examples_tell(folder: Path) -> None:
     (folder / "scores.json").unlink()
-    found = matrix_of(Run(folder), STRANDS, examples(), ())
+    found = matrix_of(Run(folder), STRANDS, examples(), (), ORDER)
     assert found is not None and found.factors == ("shape",)
     assert found.values[0, 0] > 0.95 and found.values[1:].max() < 0.05
 
 
 def test_too_few_examples_tell_nothing(folder: Path) -> None:
     (folder / "scores.json").unlink()
-    assert matrix_of(Run(folder), STRANDS, examples(size=10), ()) is None
+    assert matrix_of(Run(folder), STRANDS, examples(size=10), (), ORDER) is None
 
 
 def test_blocks_of_codes_have_rows_of_their_own(folder: Path) -> None:
@@ -78,5 +78,5 @@ def test_blocks_of_codes_have_rows_of_their_own(folder: Path) -> None:
         "evidence": evidence,
     }
     write_json(folder / "scores.json", [score])
-    found = matrix_of(Run(folder), strands, examples(), ("z0", "z1"))
+    found = matrix_of(Run(folder), strands, examples(), ("z0", "z1"), ORDER)
     assert found is not None and found.rows == (("z0", (0, 1)), ("z1", (2, 3)))

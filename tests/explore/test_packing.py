@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.testing import assert_close
 
-from unbraid.explore.packing import floats, packed, rounded, shorts
+from unbraid.explore.packing import floats, packed, rounded, shorts, table
 
 
 def read(text: str, kind: str) -> np.ndarray:
@@ -24,6 +24,10 @@ def test_each_row_is_counted_in_its_own_measure() -> None:
     matrix = shorts(torch.tensor([[1.0, -0.5], [1000.0, 0.0]]))
     assert read(matrix["wholes"], "<i2").tolist() == [32767, -16384, 32767, 0]
     assert np.allclose(read(matrix["worth"], "<f4"), [1 / 32767, 1000 / 32767])
+
+
+def test_only_a_table_of_very_many_numbers_is_rounded() -> None:
+    assert "numbers" in table(torch.ones(10, 10)) and "wholes" in table(torch.ones(300, 300))
 
 
 def test_a_row_of_zeros_stays_one() -> None:

@@ -1,5 +1,6 @@
 """The page of a study, src/unbraid/report/study_page.py; one test looks at it in a browser."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from tests.report.test_page import Checker
 from tests.small_study import PLANS, small_study
+from unbraid.plan import replace
 from unbraid.report import study_page
 from unbraid.report.study_page import shown_runs, write_study_report
 from unbraid.results import open_study
@@ -139,6 +141,19 @@ def test_single_seeds_are_compared_with_nothing(tmp_path: Path) -> None:
     Checker(text)
     assert "No two settings share two seeds" in text and "described in Python: call" in text
     assert "<title>Two &lt;runs&gt;</title>" in text
+
+
+def test_explorers_are_written_where_they_can_be_and_linked(tmp_path: Path) -> None:
+    plans = [replace(PLANS[0], architecture="conv"), PLANS[4]]  # the second has too many weights for a page
+    folder = small_study(tmp_path / "a study", plans)
+    page = tmp_path / "pages" / "page.html"
+    assert "Explore this model" not in write_study_report(folder, page).read_text()
+    links = re.findall(r'href="([^"]*)"', write_study_report(folder, page, explorers=True).read_text())
+    assert links == [f"../a%20study/runs/{plans[0].folder}/explorer.html"]
+    written = folder / "runs" / plans[0].folder / "explorer.html"
+    assert written.exists() and not (folder / "runs" / plans[1].folder / "explorer.html").exists()
+    os.utime(written, (0, 0))  # older than the weights: not of this model
+    assert "Explore this model" not in write_study_report(folder, page).read_text()
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to look at the page with")

@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from unbraid.select import Selection
 
 
-def write_page(folder: Path, out: Path | None, root: Path | None) -> Path:
-    """The page of a run or of a study."""
+def write_page(folder: Path, out: Path | None, root: Path | None, *, explorers: bool = False) -> Path:
+    """The page of a run or of a study, with explorers of its runs if they are asked for."""
     from unbraid.report import write_report, write_study_report
+    from unbraid.report.study_page import write_explorers
+    from unbraid.runs import Run
 
     if is_study(folder):
-        return write_study_report(folder, out, root=root)
+        return write_study_report(folder, out, root=root, explorers=explorers)
+    if explorers:
+        write_explorers([Run(folder)], root)
     return write_report([folder], out, root=root)
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from unbraid.explore.examples import POOL, Examples, class_averages
 from unbraid.explore.matrices import matrix_of
-from unbraid.explore.packing import floats
+from unbraid.explore.packing import floats, table
 from unbraid.model import Model
 from unbraid.report.figures import Activity, activity
 from unbraid.report.rendering import uri
@@ -39,7 +39,7 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
     pool = min(len(examples.x), POOL * shown)
     busy = _activity(model, examples)
     return {
-        "title": f"{method} on {run.data_name}",
+        "title": f"{method.partition(':')[0]} on {run.data_name}",
         "method": run.method_name,
         "citation": citation,
         "sentence": sentence,
@@ -55,7 +55,7 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
         "spread": floats(examples.codes.std(0)),
         "examples": {
             "shown": min(shown, pool),
-            "codes": floats(examples.codes[:pool]),
+            "codes": table(examples.codes[:pool]),
             "given": None
             if examples.given is None or not model.method.conditional
             else floats(examples.given[:pool]),
@@ -75,7 +75,7 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
             for factor in examples.factors
         ],
         "label": examples.label,
-        "matrix": _matrix(run, model, examples),
+        "matrix": _matrix(run, model, examples, busy),
         "scores": [
             {
                 "metric": row.metric,
@@ -138,9 +138,15 @@ def _activity(model: Model, examples: Examples) -> Activity:
     return Activity(examples.codes.numpy().var(0), "variance")  # whose posterior is of some codes only
 
 
-def _matrix(run: Run, model: Model, examples: Examples) -> dict[str, Any] | None:
-    found = matrix_of(run, model.strands, examples, tuple(getattr(model.method, "blocks", ())))
+def _matrix(run: Run, model: Model, examples: Examples, busy: Activity) -> dict[str, Any] | None:
+    """The matrix, its rows in the order of the sliders."""
+    order = [code for group in groups(model.strands, busy) for code in group["codes"]]
+    found = matrix_of(run, model.strands, examples, tuple(getattr(model.method, "blocks", ())), order)
     if found is None:
         return None
-    rows = [{"name": name, "codes": list(codes)} for name, codes in found.rows]
-    return found._asdict() | {"rows": rows, "factors": list(found.factors), "values": found.values.tolist()}
+    places = sorted(range(len(found.rows)), key=lambda row: min(map(order.index, found.rows[row][1])))
+    return found._asdict() | {
+        "rows": [{"name": found.rows[row][0], "codes": list(found.rows[row][1])} for row in places],
+        "factors": list(found.factors),
+        "values": found.values[places].tolist(),
+    }

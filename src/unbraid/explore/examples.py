@@ -13,7 +13,7 @@ from unbraid.types import Codes, Observations
 
 SAMPLE = 512  # observations that ranges, spreads and averages are taken from
 POOL = 4  # as many are searched for neighbours as there are examples to choose, times this
-PART = "part of the data"  # the factor that tells target from background
+PART = "part"  # the factor that tells target from background
 MADE = "made by the model"
 
 

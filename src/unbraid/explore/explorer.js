@@ -9,18 +9,18 @@ const amounts = numbers(content.activity.amounts);
 const table = numbers(content.examples.codes), conditions = numbers(content.examples.given);
 const rows = numbers(content.examples.rows), total = content.examples.codes.shape[0];
 const strands = new Map(content.strands.map(({ name, codes }) => [name, codes]));
-const largest = rows ? rows.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9) : 1;
+const largest = rows ? quantile(rows.map(Math.abs), 0.98) : 1, noun = images ? "image" : "row";
 const decode = decoderOf(content), queue = decode && new Queue(decode);
 const SLOTS = decode ? ["first", "second"] : ["first"];
-const FRAMES = 9, NEIGHBOURS = 8, OPENED = 24, FOLDED = 40;
+const FRAMES = 9, NEIGHBOURS = 10, OPENED = 24, FOLDED = 40;
 const find = (id) => document.getElementById(id);
 
 const state = {
   example: { first: 0, second: Math.min(1, total - 1) },
   codes: { first: codesOf(0), second: codesOf(Math.min(1, total - 1)) },
   editing: "first",
-  code: content.groups[0].codes[0],
-  strand: content.strand,
+  code: (content.groups.find(({ name }) => name === content.strand) ?? content.groups[0]).codes[0],
+  strand: decode && strands.get(content.strand).length === size ? "" : content.strand, // "" is the chosen code alone
 };
 
 function codesOf(row) {
@@ -46,7 +46,7 @@ function calledStrand(name) {
 function known(row) {
   const words = content.factors
     .filter(({ of }) => of[row] >= 0)
-    .map(({ name, values, of }) => `${name} ${values[of[row]]}`);
+    .map(({ name, values, of }) => `${name}: ${values[of[row]]}`);
   return words.join(", ") || `example ${row + 1}`;
 }
 
@@ -83,7 +83,7 @@ function buildSlots() {
     const original = element("canvas", { "aria-hidden": "true" });
     const words = element("span", { class: "soft" });
     const input = element("input", { type: "radio", name: "editing", value: slot, class: "hidden", onchange: () => edit(slot) });
-    const heading = element("span", { class: "name", text: decode ? `${slot === "first" ? "First" : "Second"} image` : "The example" });
+    const heading = element("span", { class: "name", text: decode ? `${slot === "first" ? "First" : "Second"} ${noun}` : "The example" });
     const parts = decode ? [canvas, element("span", { class: "origin" }, original, words)] : [original, words];
     if (!decode) original.className = "live";
     find("stage-heading").nextElementSibling.append(element("label", { class: "slot", "data-slot": slot }, input, heading, ...parts));
@@ -105,7 +105,11 @@ function showSlots() {
     const { original, words, input } = pictures[slot], row = state.example[slot];
     input.checked = slot === state.editing;
     drawExample(original, row);
-    words.textContent = decode ? `from: ${known(row)}` : known(row);
+    words.textContent = known(row);
+  }
+  for (const button of find("examples").children) {
+    const current = Number(button.dataset.row) === state.example[state.editing];
+    button.toggleAttribute("aria-current", current);
   }
 }
 
@@ -115,7 +119,7 @@ function showPicture(slot) {
   queue.ask(slot, slot === state.editing ? 0 : 1, state.codes[slot].slice(), givenOf(slot), (values) => {
     draw(canvas, values, shape, largest);
     canvas.dataset.shown = Number(canvas.dataset.shown ?? 0) + 1;
-    canvas.setAttribute("aria-label", `The ${slot} image decoded, ${described(slot)}`);
+    canvas.setAttribute("aria-label", `The ${slot} ${noun} decoded, ${described(slot)}`);
   });
 }
 
@@ -199,18 +203,30 @@ function choose(code) {
 
 function change(slot, act) {
   state.codes[slot] = act(state.codes[slot].slice());
+  queue?.drop("sweep"); // the picture comes first
   showPicture(slot);
   showSliders();
-  showSweep();
-  showNeighbours();
+  later(showSweep);
+  later(showNeighbours);
   remember();
+}
+
+// Calls a function once nothing has asked for it for a moment.
+const delays = new Map();
+
+function later(act, delay = 80) {
+  clearTimeout(delays.get(act));
+  delays.set(act, setTimeout(() => {
+    delays.delete(act);
+    act();
+  }, delay));
 }
 
 function pick(row, slot = state.editing) {
   state.example[slot] = row;
   showSlots();
   change(slot, () => codesOf(row));
-  say(`The ${slot} image is example ${row + 1}: ${known(row)}.`);
+  say(`The ${slot} ${noun} is example ${row + 1}: ${known(row)}.`);
 }
 
 const OPERATIONS = {
@@ -218,23 +234,23 @@ const OPERATIONS = {
     const [first, second] = swap(state.codes.first, state.codes.second, placesOf(state.strand));
     change("second", () => second);
     change("first", () => first);
-    say(`${calledStrand(state.strand)} swapped between both images.`);
+    say(`${calledStrand(state.strand)} swapped between both ${noun}s.`);
   },
   zero() {
     change(state.editing, (codes) => zero(codes, placesOf(state.strand)));
-    say(`${calledStrand(state.strand)} of the ${state.editing} image set to zero.`);
+    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} set to zero.`);
   },
   randomise() {
     change(state.editing, (codes) => randomise(codes, placesOf(state.strand), centre, spread));
-    say(`${calledStrand(state.strand)} of the ${state.editing} image drawn at random.`);
+    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} drawn at random.`);
   },
   average() {
     const factor = content.factors[Number(find("over").value)];
     const value = factor.of[state.example[state.editing]];
-    if (value < 0) return say(`What ${factor.name} is in this image is not known.`);
+    if (value < 0) return say(`What ${factor.name} is in this ${noun} is not known.`);
     const means = numbers(factor.means).subarray(value * size, (value + 1) * size);
     change(state.editing, (codes) => taken(codes, means, placesOf(state.strand)));
-    say(`${calledStrand(state.strand)} of the ${state.editing} image set to the mean of ${factor.name} ${factor.values[value]}.`);
+    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} set to the mean of ${factor.name} ${factor.values[value]}.`);
   },
   reset() {
     pick(state.example[state.editing]);
@@ -255,13 +271,15 @@ function buildTools() {
   }
   document.querySelector(".joined").hidden = !averaged.length;
   find("strand").addEventListener("change", ({ target }) => { state.strand = target.value; remember(); });
-  find("near").addEventListener("change", showNeighbours);
+  find("near").addEventListener("change", () => { showNeighbours(); remember(); });
+  const whose = decode ? `the ${noun} that is edited` : "the example";
+  find("neighbours-note").textContent = `Of ${total} observations those whose codes lie nearest to that of ${whose}, with their distances.`;
 }
 
 // The strands to choose from; the last is the code that is chosen.
 function showStrands() {
   for (const id of ["strand", "near"]) {
-    const select = find(id), chosen = select.options.length ? select.value : state.strand;
+    const select = find(id), chosen = select.options.length ? select.value : content.strand;
     if (!select.options.length) {
       for (const name of strands.keys()) select.append(element("option", { value: name, text: name }));
       if (decode) select.append(element("option", { value: "" }));
@@ -280,7 +298,7 @@ function buildStrip() {
     const canvas = element("canvas", { "aria-hidden": "true" }), words = element("small");
     const button = element("button", { type: "button", class: "thumb", onclick: () => {
       change(state.editing, (codes) => { codes[state.code] = valueAt(place); return codes; });
-      say(`Code ${state.code} of the ${state.editing} image set to ${shown(valueAt(place))}.`);
+      say(`Code ${state.code} of the ${state.editing} ${noun} set to ${shown(valueAt(place))}.`);
     } }, canvas, words);
     find("strip").append(button);
     strip.push({ canvas, words, button });
@@ -327,12 +345,16 @@ function showHeat(frames) {
 
 // ---- neighbours
 
+// Of a model that decodes, the neighbours in the strand that is chosen; of any other, those in every strand.
 function showNeighbours() {
-  const chosen = placesOf(find("near").value || (decode ? "" : state.strand));
-  const found = nearest(state.codes[state.editing], table, chosen, NEIGHBOURS);
-  find("neighbours").replaceChildren(...found.map(({ row, gap }) => thumbnail(row, shown(gap), () => pick(row))));
-  roving(find("neighbours"), () => columnsOf(find("neighbours")));
-  find("neighbours-note").textContent = `Of ${total} observations those whose codes lie nearest to the ${SLOTS.length > 1 ? `${state.editing} image’s` : "example’s"}, with their distances.`;
+  const names = decode ? [find("near").value] : [...strands.keys()];
+  find("neighbours").replaceChildren(...names.map((name) => {
+    const found = nearest(state.codes[state.editing], table, placesOf(name), NEIGHBOURS);
+    const line = element("div", { class: "thumbs", role: "group", "aria-label": `Nearest by ${calledStrand(name)}` },
+      ...found.map(({ row, gap }) => thumbnail(row, shown(gap), () => pick(row))));
+    roving(line, () => columnsOf(line));
+    return element("div", {}, ...(decode ? [] : [element("h3", { text: name })]), line);
+  }));
 }
 
 // ---- what each code knows, and scores
@@ -343,10 +365,18 @@ function buildMatrix() {
   find("knowledge").hidden = false;
   find("matrix-heading").textContent = matrix.heading;
   find("matrix-note").textContent = matrix.meaning;
-  const head = element("tr", {}, element("th", { scope: "col", text: "code" }), ...matrix.factors.map((name) => element("th", { scope: "col", class: matrix.factors.length > 6 ? "turned" : null }, element("span", { text: name }))));
-  const body = matrix.rows.map((row, place) => element("tr", {},
-    element("th", { scope: "row", text: row.name.replace(/^code /, "") }),
-    ...matrix.factors.map((_, column) => cell(matrix, place, column))));
+  const turned = matrix.factors.length > 6 ? "turned" : null;
+  const head = element("tr", {}, element("th", { scope: "col", text: "code" }),
+    ...matrix.factors.map((name) => element("th", { scope: "col", class: turned }, element("span", { text: name }))));
+  const home = (row) => content.groups.find(({ codes }) => codes.includes(row.codes[0])).name;
+  const several = new Set(matrix.rows.map(home)).size > 1;
+  const body = matrix.rows.flatMap((row, place) => {
+    const begins = several && (place === 0 || home(row) !== home(matrix.rows[place - 1]));
+    const heading = element("th", { scope: "colgroup", colspan: matrix.factors.length + 1, class: "strand", text: home(row) });
+    return [...(begins ? [element("tr", {}, heading)] : []), element("tr", {},
+      element("th", { scope: "row", text: row.name.replace(/^code /, "") }),
+      ...matrix.factors.map((_, column) => cell(matrix, place, column)))];
+  });
   find("matrix").append(element("thead", {}, head), element("tbody", {}, ...body));
   roving(find("matrix"), () => matrix.factors.length);
   find("cell").textContent = "Point at a cell, or go there with the keys, to have it explained.";
@@ -374,7 +404,7 @@ function explained(matrix, place, column) {
 }
 
 function buildScores() {
-  find("scores").hidden = !content.scores.length;
+  find("unscored").hidden = content.scores.length > 0;
   for (const score of content.scores) {
     const further = score.metric.includes(".");
     const where = [score.protocol, `n = ${score.n}`, score.on].filter(Boolean).join(", ");
@@ -387,11 +417,12 @@ function buildScores() {
 
 // ---- the state in the address
 
-let remembering = 0;
-
 function remember() {
-  clearTimeout(remembering);
-  remembering = setTimeout(() => history.replaceState(null, "", `#${written()}`), 120);
+  later(writeAddress, 120);
+}
+
+function writeAddress() {
+  history.replaceState(null, "", `#${written()}`);
 }
 
 // The state as text: examples, what is chosen, and each code that was changed.
@@ -479,7 +510,7 @@ function buildKeys() {
 }
 
 async function copyLink() {
-  history.replaceState(null, "", `#${written()}`);
+  writeAddress();
   try {
     await navigator.clipboard.writeText(location.href);
     say("The link was copied.");
@@ -491,6 +522,7 @@ async function copyLink() {
 function begin() {
   document.body.classList.toggle("encoder", !decode);
   find("sentence").textContent = content.sentence;
+  find("stage-heading").textContent = images ? "Images" : "Rows";
   find("note").textContent = content.note;
   find("note").hidden = !content.note;
   find("where").textContent = content.served

@@ -1,6 +1,6 @@
 """What each code has to do with each factor, as the run's scores found it or as its examples show."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +27,18 @@ class Matrix(NamedTuple):
     values: Float[np.ndarray, "r k"]  # from 0 to 1
 
 
-def matrix_of(run: Run, strands: Strands, examples: Examples, blocks: tuple[str, ...]) -> Matrix | None:
-    """The importance of codes by DCI, the information by MIG, or the information that the examples show."""
+def matrix_of(
+    run: Run, strands: Strands, examples: Examples, blocks: Sequence[str], order: Sequence[int]
+) -> Matrix | None:
+    """The importance of codes by DCI, the information by MIG, or the information that the examples show.
+
+    Args:
+        run: Where scores are looked for.
+        strands: Of the code.
+        examples: Observations, where there are no scores.
+        blocks: Strands that stand for one feature each, which a score may have taken as its rows.
+        order: The codes to look at in the examples, those that matter most first.
+    """
     latest = {
         score["metric"]: score["evidence"]
         for score in run.scores()
@@ -41,7 +51,7 @@ def matrix_of(run: Run, strands: Strands, examples: Examples, blocks: tuple[str,
             rows = _rows(strands, strand, blocks, evidence)
             if evidence and rows and (found := read(evidence, rows, factors)) is not None:
                 return found
-    return _seen(strands, examples)
+    return _seen(order, examples)
 
 
 def _factors(run: Run) -> dict[str, int]:
@@ -51,7 +61,7 @@ def _factors(run: Run) -> dict[str, int]:
 
 
 def _rows(
-    strands: Strands, strand: str, blocks: tuple[str, ...], evidence: Mapping[str, Any] | None
+    strands: Strands, strand: str, blocks: Sequence[str], evidence: Mapping[str, Any] | None
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """What the rows of a score's evidence are: codes of the strand, or blocks of them."""
     table = (evidence or {}).get("importances") or (evidence or {}).get("information") or ()
@@ -86,9 +96,9 @@ def _information(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, i
     return _shares(rows, tuple(factors), table / most, "as MIG has it")
 
 
-def _seen(strands: Strands, examples: Examples) -> Matrix | None:
+def _seen(order: Sequence[int], examples: Examples) -> Matrix | None:
     """From the examples themselves, where they are enough for the factors that have few values."""
-    codes = strands[strands.default][:MOST_ROWS]
+    codes = order[:MOST_ROWS]
     factors = [
         factor
         for factor in examples.factors

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 MOST = 32767  # the largest whole number of sixteen bits
+LARGE = 50_000  # numbers of a table, such as the codes of examples
 SMALL = 2048  # numbers; an array of fewer is kept as it is
 
 
@@ -33,6 +34,11 @@ def shorts(matrix: Float[Tensor, "rows columns"]) -> dict[str, Any]:
         "wholes": text_of(wholes.numpy()),
         "worth": text_of(worth[:, 0].numpy().astype(np.float32)),
     }
+
+
+def table(rows: Float[Tensor, "rows columns"]) -> dict[str, Any]:
+    """A table for the page; one of very many numbers in sixteen bits."""
+    return shorts(rows) if rows.numel() > LARGE else floats(rows)
 
 
 def packed(constants: Mapping[str, Tensor], *, exact: bool) -> dict[str, Any]:

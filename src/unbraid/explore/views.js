@@ -16,12 +16,19 @@ function element(kind, attributes = {}, ...children) {
 
 // A number in few digits, with a proper minus.
 function shown(value, digits = 2) {
-  return (Object.is(value, -0) ? 0 : value).toFixed(digits).replace("-", "−");
+  const text = value.toFixed(digits);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
 function shownScore(value) {
   const text = Math.abs(value) >= 1000 ? value.toFixed(0) : Number(value.toPrecision(4)).toString();
   return text.replace("-", "−");
+}
+
+// The value that a share of the values lie below.
+function quantile(values, share) {
+  const sorted = values.slice().sort((one, other) => one - other);
+  return Math.max(sorted[Math.floor(share * (sorted.length - 1))], 1e-9);
 }
 
 // Draws an observation: an image as it is, a row as bars.
@@ -74,7 +81,7 @@ function affected(frames, [channels, height, width]) {
   }
   const most = heat.reduce((a, b) => Math.max(a, b), 0);
   const share = heat.reduce((count, value) => count + (value > 0.1 * most && most > 1e-3), 0) / area;
-  return { heat: heat.map((value) => value / Math.max(most, 1e-3)), share, most };
+  return { heat: heat.map((value) => (most > 1e-3 ? value / most : 0)), share, most };
 }
 
 // The heat over a faint grey version of the image, from transparent over orange to yellow.

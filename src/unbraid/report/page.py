@@ -11,7 +11,7 @@ from unbraid.report.rendering import templates, uri
 from unbraid.report.scores import knowledge, score_rows
 from unbraid.report.settings import settings_of, side_by_side
 from unbraid.report.subembeddings import accuracy_chart
-from unbraid.report.subjects import Subject, labels_of, part_tables, save_figures, subject_of
+from unbraid.report.subjects import Subject, labels_of, part_tables, save_figures, subject_of, with_explorers
 from unbraid.runs import Run, write_atomically
 
 
@@ -58,6 +58,7 @@ def write_report(
         save_figures(subject)
     path = opened[0].folder / "report.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
+    subjects = with_explorers(subjects, path)
     content = render(subjects, curves, title or _title(subjects), foreword or Foreword())
     write_atomically(path, content.encode())
     return path

@@ -1,5 +1,6 @@
 """The page of a study: its tables, what follows from them, and one run of each method to look at."""
 
+import contextlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from unbraid.progress import duration
 from unbraid.report.charts import curves_of, file_bytes
 from unbraid.report.page import Foreword, shared
 from unbraid.report.rendering import templates, uri
-from unbraid.report.subjects import Subject, subject_of
+from unbraid.report.subjects import Subject, subject_of, with_explorers
 from unbraid.report.sweeps import along, sweep_chart, swept
 from unbraid.results import StudyFolder, open_study, scores_of, tidy, varying_options
 from unbraid.runs import Run, write_atomically
@@ -37,6 +38,7 @@ def write_study_report(
     *,
     title: str | None = None,
     root: Path | str | None = None,
+    explorers: bool = False,
 ) -> Path:
     """Writes one self-contained HTML page about a study.
 
@@ -45,6 +47,7 @@ def write_study_report(
         out: The HTML file; `report.html` in the study's folder by default.
         title: The page's title; the recipe's name otherwise.
         root: The data root, for runs on official files.
+        explorers: Whether to write the explorers of the runs that are shown, too; those that exist are linked.
     """
     study = open_study(folder)
     if not study.done and not study.failures:
@@ -52,7 +55,10 @@ def write_study_report(
     path = study.folder / "report.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     chosen = shown_runs(study)
+    if explorers:
+        write_explorers([run for _, run in chosen], root)
     subjects = [subject_of(run, label, root) for (_, run), label in zip(chosen, _labels(chosen), strict=True)]
+    subjects = with_explorers(subjects, path)
     content = render(study, subjects, title or study.recipe).encode()
     shown = subjects
     while len(content) > MOST_BYTES and len(shown) > 1:
@@ -60,6 +66,15 @@ def write_study_report(
         content = render(study, shown, title or study.recipe, hidden=len(subjects) - len(shown)).encode()
     write_atomically(path, content)
     return path
+
+
+def write_explorers(runs: Sequence[Run], root: Path | str | None = None) -> None:
+    """Writes an explorer into the folder of each run that can have one."""
+    from unbraid.explore import write_explorer
+
+    for run in runs:
+        with contextlib.suppress(ValueError, OSError):  # too large for a page, or nothing to show
+            write_explorer(run, root=root)
 
 
 def render(study: StudyFolder, subjects: Sequence[Subject], title: str, *, hidden: int = 0) -> str:

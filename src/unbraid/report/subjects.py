@@ -2,10 +2,12 @@
 
 import contextlib
 import inspect
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from unbraid.report.scores import knowledge
 from unbraid.report.sheets import png_bytes
 from unbraid.report.subembeddings import accuracies, accuracy_chart
 from unbraid.runs import Run, write_atomically
+
+EXPLORER = "explorer.html"  # in a run's folder, where it was written
 
 
 class Subject(NamedTuple):
@@ -38,6 +42,7 @@ class Subject(NamedTuple):
     missing: str  # why there are no figures, or not all of them
     command: str
     no_command: str  # why there is none
+    explorer: str = ""  # the address of its explorer, seen from the page, where it has one
 
 
 def subject_of(run: Run, label: str, root: Path | str | None = None) -> Subject:
@@ -80,6 +85,21 @@ def subject_of(run: Run, label: str, root: Path | str | None = None) -> Subject:
         command,
         no_command,
     )
+
+
+def with_explorers(subjects: Sequence[Subject], page: Path) -> list[Subject]:
+    """The subjects with the addresses of their explorers, as a page there links them.
+
+    Those that were never written have none, nor those that are older than their run's weights.
+    """
+    found = []
+    for subject in subjects:
+        path, weights = subject.run.folder / EXPLORER, subject.run.folder / "model.safetensors"
+        if path.exists() and path.stat().st_mtime >= weights.stat().st_mtime:
+            way = os.path.relpath(path.resolve(), page.parent.resolve())
+            subject = subject._replace(explorer=quote(Path(way).as_posix()))
+        found.append(subject)
+    return found
 
 
 def labels_of(runs: Sequence[Run]) -> list[str]:
