@@ -41,7 +41,7 @@ def test_the_python_runs(tmp_path: Path) -> None:
 def test_there_are_commands() -> None:
     assert {shlex.split(command)[1] for command in COMMANDS} == {
         *("list", "train", "evaluate", "report", "encode", "edit", "data", "study", "compare", "select"),
-        "export",
+        *("export", "explore"),
     }
 
 

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 if TYPE_CHECKING:
-    from unbraid import data, estimators, methods, metrics, nn, objectives
+    from unbraid import data, estimators, explore, methods, metrics, nn, objectives
     from unbraid.data.catalogue import open_dataset
     from unbraid.data.dataset import Dataset
     from unbraid.data.factors import FactorSpace
@@ -52,7 +52,7 @@ _HOMES = {
     "train": "unbraid.train",
     "train_population": "unbraid.population",
 }
-_PACKAGES = ("data", "estimators", "methods", "metrics", "nn", "objectives")
+_PACKAGES = ("data", "estimators", "explore", "methods", "metrics", "nn", "objectives")
 
 __all__ = [
     "Dataset",
@@ -67,6 +67,7 @@ __all__ = [
     "data",
     "estimators",
     "evaluate",
+    "explore",
     "export",
     "load",
     "methods",

@@ -320,9 +320,13 @@ def test_a_served_page_decodes_by_its_server(browser: Any, run: Run) -> None:
         codes = torch.tensor(page.evaluate("[...state.codes.first]"))
         right = (load(run.folder, device="cpu").decode(codes)[0, 0] * 255).numpy()
         assert np.abs(picture(page, FIRST)[..., 0] - right).max() <= 1
-        page.close()
         server.should_exit = True
         thread.join(10)
+        listening.close()
+        page.click("[data-do=zero]")
+        page.wait_for_function("() => find('said').textContent.startsWith('The server does not answer')")
+        page.close()
+    complaints = [one for one in complaints if "ERR_CONNECTION_REFUSED" not in one]
     assert [one for one in complaints if not one.startswith((address, "data:image/"))] == []
     assert f"{address}decode" in complaints
 

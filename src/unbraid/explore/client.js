@@ -12,13 +12,14 @@ function workerDecoder(program) {
   const source = document.getElementById("decoder").textContent;
   const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   const waiting = new Map();
-  let number = 0, begun;
-  const ready = new Promise((resolve) => { begun = resolve; });
+  let number = 0, begun, failed;
+  const ready = new Promise((resolve, reject) => { [begun, failed] = [resolve, reject]; });
   worker.onmessage = ({ data }) => {
     if (data.ready) return begun();
     waiting.get(data.number)(data.out);
     waiting.delete(data.number);
   };
+  worker.onerror = ({ message }) => failed(new Error(message));
   worker.postMessage({ program });
   return async (codes, given) => {
     await ready;
@@ -43,8 +44,9 @@ function servedDecoder() {
 
 // Asks for one thing at a time, the most urgent first; what was asked for again in the meantime is asked once.
 class Queue {
-  constructor(decode) {
+  constructor(decode, complain) {
     this.decode = decode;
+    this.complain = complain;
     this.waiting = new Map();
     this.busy = false;
   }
@@ -68,6 +70,9 @@ class Queue {
         this.waiting.delete(name);
         next.show(await this.decode(next.codes, next.given));
       }
+    } catch (error) {
+      this.waiting.clear();
+      this.complain(error);
     } finally {
       this.busy = false;
     }

@@ -148,5 +148,5 @@ def _matrix(run: Run, model: Model, examples: Examples, busy: Activity) -> dict[
     return found._asdict() | {
         "rows": [{"name": found.rows[row][0], "codes": list(found.rows[row][1])} for row in places],
         "factors": list(found.factors),
-        "values": found.values[places].tolist(),
+        "values": np.nan_to_num(found.values[places]).tolist(),
     }

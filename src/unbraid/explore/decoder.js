@@ -16,7 +16,11 @@ function unpack(array) {
   const wholes = new Int16Array(bytesOf(array.wholes));
   const worth = new Float32Array(bytesOf(array.worth));
   const columns = wholes.length / worth.length;
-  return Float32Array.from(wholes, (whole, i) => whole * worth[Math.floor(i / columns)]);
+  const numbers = new Float32Array(wholes.length);
+  for (let row = 0, i = 0; row < worth.length; row++) {
+    for (const end = i + columns; i < end; i++) numbers[i] = wholes[i] * worth[row];
+  }
+  return numbers;
 }
 
 // For each number of a result, which number of a source it comes from: `place` gets the result's coordinates, and

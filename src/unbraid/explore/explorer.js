@@ -10,7 +10,7 @@ const table = numbers(content.examples.codes), conditions = numbers(content.exam
 const rows = numbers(content.examples.rows), total = content.examples.codes.shape[0];
 const strands = new Map(content.strands.map(({ name, codes }) => [name, codes]));
 const largest = rows ? quantile(rows.map(Math.abs), 0.98) : 1, noun = images ? "image" : "row";
-const decode = decoderOf(content), queue = decode && new Queue(decode);
+const decode = decoderOf(content), queue = decode && new Queue(decode, complain);
 const SLOTS = decode ? ["first", "second"] : ["first"];
 const FRAMES = 9, NEIGHBOURS = 10, OPENED = 24, FOLDED = 40;
 const find = (id) => document.getElementById(id);
@@ -109,7 +109,8 @@ function showSlots() {
   }
   for (const button of find("examples").children) {
     const current = Number(button.dataset.row) === state.example[state.editing];
-    button.toggleAttribute("aria-current", current);
+    if (current) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
   }
 }
 
@@ -256,6 +257,10 @@ const OPERATIONS = {
     pick(state.example[state.editing]);
   },
 };
+
+function complain(error) {
+  say(`${content.served ? "The server does not answer as it should" : "The image could not be decoded"} (${error.message}).`);
+}
 
 function say(sentence) {
   find("said").textContent = sentence.charAt(0).toUpperCase() + sentence.slice(1);

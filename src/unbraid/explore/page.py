@@ -20,6 +20,7 @@ from unbraid.reopen import dataset_of
 from unbraid.runs import Run, write_atomically
 
 MOST_BYTES = 8_000_000  # of a page
+LEAST = 2 * 4 / 3  # bytes that a weight takes, sixteen bits in base64
 CLOSE = 0.25 / 255  # how far sixteen bits may take a pixel from what PyTorch decodes
 CHECKED = 24  # codes on which that is checked
 SCRIPTS = ("decoder.js", "strands.js", "client.js", "views.js", "explorer.js")
@@ -48,6 +49,7 @@ def write_explorer(
     content, model, found = explored(opened, examples=examples, dataset=dataset, root=root)
     program = program_of(model, found)
     if program is not None:
+        _require_room(opened, LEAST * sum(value.numel() for value in program.constants.values()), limit)
         exact = not close_enough(model, program, found)
         content["program"] = {
             "inputs": program.inputs,
@@ -56,15 +58,19 @@ def write_explorer(
             "output": program.output,
         }
     page = render(content).encode()
-    if len(page) > limit:
-        raise ValueError(
-            f"The page of {opened.folder} would have {len(page) / 1e6:.1f} MB, more than the {limit / 1e6:g} MB "
-            "allowed: use --serve, which decodes in Python, or allow more by --limit."
-        )
+    _require_room(opened, len(page), limit)
     path = opened.folder / "explorer.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page)
     return path
+
+
+def _require_room(run: Run, size: int | float, limit: int) -> None:
+    if size > limit:
+        raise ValueError(
+            f"The page of {run.folder} would have {size / 1e6:.1f} MB, more than the {limit / 1e6:g} MB allowed: use "
+            "--serve, which decodes in Python, or allow more by --limit."
+        )
 
 
 def explored(
