@@ -36,7 +36,8 @@ function servedDecoder() {
     const body = new Float32Array(codes.length + given.length);
     body.set(codes);
     body.set(given, codes.length);
-    const answer = await fetch("decode", { method: "POST", body, headers: { "Content-Type": "application/octet-stream" } });
+    const headers = { "Content-Type": "application/octet-stream" };
+    const answer = await fetch("decode", { method: "POST", body, headers });
     if (!answer.ok) throw new Error(await answer.text());
     return new Float32Array(await answer.arrayBuffer());
   };
@@ -51,7 +52,7 @@ class Queue {
     this.busy = false;
   }
 
-  // `urgency` 0 goes before 1; `show` gets what was decoded. A later request of the same name takes the place of this one.
+  // `urgency` 0 goes before 1; `show` gets what was decoded. A later request of a name takes the place of the earlier.
   ask(name, urgency, codes, given, show) {
     this.waiting.delete(name);
     this.waiting.set(name, { urgency, codes, given, show });

@@ -222,7 +222,8 @@ function listen(program) {
     const rows = codes.length / columns, started = performance.now();
     let out = null;
     for (let row = 0; row < rows; row++) {
-      const one = decode(codes.subarray(row * columns, (row + 1) * columns), given.subarray(row * beside, (row + 1) * beside));
+      const own = codes.subarray(row * columns, (row + 1) * columns);
+      const one = decode(own, given.subarray(row * beside, (row + 1) * beside));
       out ??= new Float32Array(rows * one.length);
       out.set(one, row * one.length);
     }

@@ -23,7 +23,13 @@ MOST_BYTES = 8_000_000  # of a page
 LEAST = 2 * 4 / 3  # bytes that a weight takes, sixteen bits in base64
 CLOSE = 0.25 / 255  # how far sixteen bits may take a pixel from what PyTorch decodes
 CHECKED = 24  # codes on which that is checked
-SCRIPTS = ("decoder.js", "strands.js", "client.js", "views.js", "explorer.js")
+SCRIPTS = tuple(  # in this order; the first is the worker's too
+    f"{name}.js"
+    for name in (
+        *("decoder", "strands", "client", "views", "state"),
+        *("images", "sliders", "sweep", "knowledge", "explorer"),
+    )
+)
 
 
 def write_explorer(

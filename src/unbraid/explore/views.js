@@ -91,7 +91,9 @@ function drawHeat(canvas, heat, image, [channels, height, width]) {
   const pixels = context.createImageData(width, height);
   for (let i = 0; i < area; i++) {
     let grey = 0;
-    for (let channel = 0; channel < channels; channel++) grey += Math.min(Math.max(image[channel * area + i], 0), 1) / channels;
+    for (let channel = 0; channel < channels; channel++) {
+      grey += Math.min(Math.max(image[channel * area + i], 0), 1) / channels;
+    }
     const base = 30 + 90 * grey, amount = Math.min(heat[i], 1);
     const colour = [255, 90 + 150 * amount * amount, 40 + 60 * amount * amount];
     for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = base + (colour[c] - base) * Math.sqrt(amount);

@@ -1,0 +1,83 @@
+// The images: examples to start from, and the two whose codes are edited.
+"use strict";
+
+const sheet = new Image(); // all examples side by side
+const loaded = content.examples.sheet
+  ? new Promise((resolve) => { sheet.onload = resolve; sheet.src = content.examples.sheet; })
+  : Promise.resolve();
+
+async function drawExample(canvas, row) {
+  await loaded;
+  if (!images) return drawBars(canvas, rows.subarray(row * shape[0], (row + 1) * shape[0]), largest);
+  const [, height, width] = shape, across = content.examples.across;
+  const left = (row % across) * width, top = Math.floor(row / across) * height;
+  Object.assign(canvas, { width, height });
+  canvas.getContext("2d").drawImage(sheet, left, top, width, height, 0, 0, width, height);
+}
+
+function thumbnail(row, caption, act) {
+  const canvas = element("canvas", { "aria-hidden": "true" });
+  drawExample(canvas, row);
+  const called = `Example ${row + 1}: ${[known(row), caption].filter(Boolean).join(", ")}`;
+  const attributes = { class: "thumb", "aria-label": called, title: known(row), "data-row": row, onclick: act };
+  const words = caption ? [element("small", { text: caption })] : [];
+  return element("button", { type: "button", ...attributes }, canvas, ...words);
+}
+
+function buildExamples() {
+  for (let row = 0; row < content.examples.shown; row++) {
+    find("examples").append(thumbnail(row, "", () => pick(row)));
+  }
+  roving(find("examples"), () => columnsOf(find("examples")));
+}
+
+const pictures = {};
+
+function buildSlots() {
+  for (const slot of SLOTS) {
+    const canvas = element("canvas", { role: "img", class: "live" });
+    const original = element("canvas", { "aria-hidden": "true", class: decode ? null : "live" });
+    const words = element("span", { class: "soft" });
+    const input = element("input", {
+      type: "radio", name: "editing", value: slot, class: "hidden", onchange: () => edit(slot),
+    });
+    const name = decode ? `${slot === "first" ? "First" : "Second"} ${noun}` : "The example";
+    const heading = element("span", { class: "name", text: name });
+    const parts = decode ? [canvas, element("span", { class: "origin" }, original, words)] : [original, words];
+    find("slots").append(element("label", { class: "slot", "data-slot": slot }, input, heading, ...parts));
+    pictures[slot] = { canvas, original, words, input };
+  }
+}
+
+function showSlots() {
+  for (const slot of SLOTS) {
+    const { original, words, input } = pictures[slot], row = state.example[slot];
+    input.checked = slot === state.editing;
+    drawExample(original, row);
+    words.textContent = known(row);
+  }
+  for (const button of find("examples").children) {
+    const current = Number(button.dataset.row) === state.example[state.editing];
+    if (current) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+}
+
+// Decodes the code of a slot and shows what comes out; the one that is edited goes first.
+function showPicture(slot) {
+  if (!decode) return;
+  const { canvas } = pictures[slot], urgency = slot === state.editing ? 0 : 1;
+  queue.ask(slot, urgency, state.codes[slot].slice(), givenOf(slot), (values) => {
+    draw(canvas, values, shape, largest);
+    canvas.dataset.shown = Number(canvas.dataset.shown ?? 0) + 1;
+    canvas.setAttribute("aria-label", `The ${slot} ${noun} decoded, ${described(slot)}`);
+  });
+}
+
+// How a slot's code differs from its example's, in words.
+function described(slot) {
+  const changed = changedCodes(slot), start = `from ${known(state.example[slot])}`;
+  if (!changed.length) return `${start}, unchanged`;
+  if (changed.length > 3) return `${start}, ${changed.length} codes changed`;
+  return `${start}, ${changed.map((code) => `code ${code} at ${shown(state.codes[slot][code])}`).join(", ")}`;
+}
