@@ -50,6 +50,7 @@ ALLOWED = {
     "train": {*BASE, "data", "interrupts", "loop", "memory", "methods", "runs", "tracking", "training"},
     "samples": {"data", "methods", "seeds"},
     "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples", "scores"},
+    "explore": {"data", "methods", "metrics", "model", "reopen", "report", "runs", "strands", "types"},
     "cli": {"commands"},
 }
 

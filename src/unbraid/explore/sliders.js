@@ -23,7 +23,8 @@ function group(name, codes) {
   const grow = () => {
     for (const code of codes.slice(next, next + OPENED)) list.append(slider(code, name));
     next = Math.min(next + OPENED, codes.length);
-    more.textContent = `Show more of the other ${codes.length - next}`;
+    const left = codes.length - next;
+    more.textContent = left > OPENED ? `Show ${OPENED} more of the other ${left}` : `Show the other ${left}`;
     more.hidden = next === codes.length;
     showSliders();
   };
