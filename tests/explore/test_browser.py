@@ -180,7 +180,7 @@ def test_neighbours_are_the_nearest_in_a_strand(
     for strand in ("common", "salient"):
         page.select_option("#near", strand)
         own = codes[:, list(model.strands[strand])]
-        right = torch.cdist(own[:1], own)[0].argsort()[:10]
+        right = torch.cdist(own[:1], own)[0].argsort()[1:11]  # itself left out
         shown = page.locator("#neighbours button").evaluate_all(
             "all => all.map(one => Number(one.dataset.row))"
         )
@@ -258,12 +258,15 @@ def test_cells_are_explained(opened: Callable[..., Any]) -> None:
     assert "kl" in page.inner_text("#score-list")
 
 
-def test_an_encoder_alone_shows_neighbours(opened: Callable[..., Any]) -> None:
-    page = opened("cnn")
+def test_an_encoder_alone_shows_neighbours(opened: Callable[..., Any], runs: Callable[[str], Run]) -> None:
+    page, run = opened("cnn"), runs("cnn")
     assert page.locator("#neighbours button").count() == 10 and not page.is_visible("#codes")
     page.click("#examples button:nth-child(4)")
     page.wait_for_function(SETTLED)
-    assert page.locator("#neighbours button").first.get_attribute("data-row") == "3"
+    codes = drawn(load(run.folder, device="cpu"), dataset_of(run)).codes[:48]
+    right = torch.cdist(codes[3:4], codes)[0].argsort()[1:11]
+    shown = page.locator("#neighbours button").evaluate_all("all => all.map(one => Number(one.dataset.row))")
+    assert shown == right.tolist()
 
 
 def test_names_cannot_inject_script(

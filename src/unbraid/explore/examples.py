@@ -14,7 +14,6 @@ from unbraid.types import Codes, Observations
 SAMPLE = 512  # observations that ranges, spreads and averages are taken from
 POOL = 4  # as many are searched for neighbours as there are examples to choose, times this
 PART = "part"  # the factor that tells target from background
-MADE = "made by the model"
 
 
 class Factor(NamedTuple):
@@ -47,11 +46,10 @@ def drawn(model: Model, dataset: Dataset, *, size: int = SAMPLE, seed: int = 0) 
 
 def made(model: Model, *, size: int = SAMPLE, seed: int = 0) -> Examples:
     """Observations that the model makes of codes of its prior, where its dataset cannot be opened."""
-    x = model.sample(size, seed=seed)
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
-        codes = model.method.prior(size).cpu()
-    return Examples(x, codes, None, (), None)
+        codes = model.method.prior(size)
+    return Examples(model.decode(codes), codes, None, (), None)
 
 
 def class_averages(examples: Examples, factor: Factor) -> Float[np.ndarray, "v d"]:
@@ -91,13 +89,11 @@ def _in_turn(own: int, other: int) -> Tensor:
 
 
 def _joined(own: Examples, other: Examples, order: Tensor) -> Examples:
-    both = len(own.x) + len(other.x)
     part = np.repeat([0, 1], [len(own.x), len(other.x)])
     factors = [Factor(PART, ("target", "background"), part)]
     unknown = np.full(len(other.x), -1)
     factors += [Factor(name, values, np.concatenate([of, unknown])) for name, values, of in own.factors]
     places = order.numpy()
-    assert len(places) == both
     given = None if own.given is None or other.given is None else torch.cat([own.given, other.given])[order]
     return Examples(
         torch.cat([own.x, other.x])[order],

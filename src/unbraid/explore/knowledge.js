@@ -6,8 +6,9 @@ const NEIGHBOURS = 10;
 // Of a model that decodes, the neighbours in the strand that is chosen; of any other, those in every strand.
 function showNeighbours() {
   const names = decode ? [find("near").value] : [...strands.keys()];
+  const codes = state.codes[state.editing], own = state.example[state.editing];
   find("neighbours").replaceChildren(...names.map((name) => {
-    const found = nearest(state.codes[state.editing], table, placesOf(name), NEIGHBOURS);
+    const found = nearest(codes, table, placesOf(name), NEIGHBOURS, own);
     const attributes = { class: "thumbs", role: "group", "aria-label": `Nearest by ${calledStrand(name)}` };
     const line = element("div", attributes, ...found.map(({ row, gap }) => thumbnail(row, shown(gap), () => pick(row))));
     roving(line, () => columnsOf(line));

@@ -10,7 +10,7 @@ import torch
 
 from unbraid.data.dataset import Dataset
 from unbraid.explore.content import content_of
-from unbraid.explore.examples import MADE, Examples, drawn, made
+from unbraid.explore.examples import Examples, drawn, made
 from unbraid.explore.packing import packed, rounded
 from unbraid.explore.program import GIVEN, Program
 from unbraid.explore.trace import trace
@@ -87,16 +87,17 @@ def explored(
         raise ValueError(f"{run.folder} is unfinished: train it to its end with --resume, then explore it.")
     if not 2 <= examples <= 128:
         raise ValueError(f"A page offers 2 to 128 examples; got {examples}.")
-    model = load(run.folder, device="cpu")
-    note = ""
+    model, note = load(run.folder, device="cpu"), ""
     try:
-        found = drawn(model, dataset if dataset is not None else dataset_of(run, root))
+        opened = dataset_of(run, root) if dataset is None else dataset
     except (ValueError, OSError) as error:
         if not decodes(model):
             raise ValueError(
                 f"{run.folder} cannot be explored: it has no decoder, and no examples to compare. {error}"
             ) from None
-        found, note = made(model), f"The examples are {MADE}, from codes drawn at random. {error}"
+        found, note = made(model), f"The examples were made by the model, from codes drawn at random. {error}"
+    else:
+        found = drawn(model, opened)
     return content_of(run, model, found, shown=examples, note=note), model, found
 
 
@@ -139,8 +140,9 @@ def render(content: dict[str, Any], *, served: bool = False) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent
-    scripts = [(here / name).read_text() for name in SCRIPTS]
-    style = (here.parent / "report" / "page.css").read_text() + (here / "explorer.css").read_text()
+    scripts = [(here / name).read_text("utf-8") for name in SCRIPTS]
+    styles = here.parent / "report" / "page.css", here / "explorer.css"
+    style = "".join(path.read_text("utf-8") for path in styles)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -148,7 +150,7 @@ def render(content: dict[str, Any], *, served: bool = False) -> str:
             f"style-src {_hash(style)}",
             "img-src data:",
             "worker-src blob:",
-            f"connect-src {chr(39)}{'self' if served else 'none'}{chr(39)}",
+            "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
             "form-action 'none'",
         ]

@@ -29,13 +29,15 @@ function normal() {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }
 
-// Which rows of a table of codes lie nearest to a code in one strand, nearest first, with their distances.
-function nearest(codes, table, strand, count) {
+// Which rows of a table of codes lie nearest to a code in one strand, nearest first, with their distances; its own row
+// is left out.
+function nearest(codes, table, strand, count, own) {
   const rows = table.length / codes.length;
   const gaps = Array.from({ length: rows }, (_, row) => {
     let sum = 0;
     for (const code of strand) sum += (table[row * codes.length + code] - codes[code]) ** 2;
     return { row, gap: Math.sqrt(sum) };
   });
-  return gaps.sort((one, other) => one.gap - other.gap || one.row - other.row).slice(0, count);
+  const others = gaps.filter(({ row }) => row !== own);
+  return others.sort((one, other) => one.gap - other.gap || one.row - other.row).slice(0, count);
 }
