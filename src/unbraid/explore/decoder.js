@@ -62,32 +62,55 @@ const TWO = {
   equal: (x, y) => (x === y ? 1 : 0),
 };
 
-// Matrices a (m × k) and b (k × n), row by row; four rows of b at a time.
+// Matrices a (m × k) and b (k × n). Two rows of a meet four rows of b at a time, so that each number that is read is
+// used more than once.
 function multiply(a, b, out, m, k, n) {
-  if (n === 1) {
-    for (let i = 0; i < m; i++) {
-      let sum = 0;
-      for (let p = 0, q = i * k; p < k; p++, q++) sum += a[q] * b[p];
-      out[i] = sum;
-    }
-    return;
-  }
+  if (n === 1) return multiplyVector(a, b, out, m, k);
   out.fill(0);
-  for (let i = 0; i < m; i++) {
-    const row = i * n;
-    let p = 0;
-    for (; p + 3 < k; p += 4) {
-      const q = i * k + p;
-      const a0 = a[q], a1 = a[q + 1], a2 = a[q + 2], a3 = a[q + 3];
+  const even = m - (m % 2), whole = k - (k % 4);
+  for (let i = 0; i < even; i += 2) {
+    const first = i * n, second = first + n;
+    for (let p = 0; p < whole; p += 4) {
+      const q = i * k + p, r = q + k;
+      const q0 = a[q], q1 = a[q + 1], q2 = a[q + 2], q3 = a[q + 3];
+      const r0 = a[r], r1 = a[r + 1], r2 = a[r + 2], r3 = a[r + 3];
       const b0 = p * n, b1 = b0 + n, b2 = b1 + n, b3 = b2 + n;
       for (let j = 0; j < n; j++) {
-        out[row + j] += a0 * b[b0 + j] + a1 * b[b1 + j] + a2 * b[b2 + j] + a3 * b[b3 + j];
+        const x0 = b[b0 + j], x1 = b[b1 + j], x2 = b[b2 + j], x3 = b[b3 + j];
+        out[first + j] += q0 * x0 + q1 * x1 + q2 * x2 + q3 * x3;
+        out[second + j] += r0 * x0 + r1 * x1 + r2 * x2 + r3 * x3;
       }
     }
-    for (; p < k; p++) {
-      const a0 = a[i * k + p], b0 = p * n;
-      for (let j = 0; j < n; j++) out[row + j] += a0 * b[b0 + j];
+  }
+  if (even < m) { // a last row alone, as a fully connected layer has
+    const last = even * n;
+    for (let p = 0; p < whole; p += 4) {
+      const q = even * k + p, q0 = a[q], q1 = a[q + 1], q2 = a[q + 2], q3 = a[q + 3];
+      const b0 = p * n, b1 = b0 + n, b2 = b1 + n, b3 = b2 + n;
+      for (let j = 0; j < n; j++) out[last + j] += q0 * b[b0 + j] + q1 * b[b1 + j] + q2 * b[b2 + j] + q3 * b[b3 + j];
     }
+  }
+  for (let p = whole; p < k; p++) { // the last rows of b
+    for (let i = 0; i < m; i++) {
+      const factor = a[i * k + p];
+      for (let j = 0; j < n; j++) out[i * n + j] += factor * b[p * n + j];
+    }
+  }
+}
+
+// The same with a single column: four sums at a time, which need not wait for each other.
+function multiplyVector(a, b, out, m, k) {
+  const whole = k - (k % 4);
+  for (let i = 0, q = 0; i < m; i++) {
+    let s0 = 0, s1 = 0, s2 = 0, s3 = 0, p = 0;
+    for (; p < whole; p += 4, q += 4) {
+      s0 += a[q] * b[p];
+      s1 += a[q + 1] * b[p + 1];
+      s2 += a[q + 2] * b[p + 2];
+      s3 += a[q + 3] * b[p + 3];
+    }
+    for (; p < k; p++, q++) s0 += a[q] * b[p];
+    out[i] = s0 + s1 + s2 + s3;
   }
 }
 
