@@ -175,6 +175,21 @@ def test_the_background_of_a_table_has_the_scale_of_its_target(tmp_path: Path) -
     )
 
 
+def test_the_columns_of_two_tables_are_matched_by_name(tmp_path: Path) -> None:
+    target, background = tmp_path / "target.csv", tmp_path / "background.csv"
+    target.write_text("a,b\n1,10\n3,30\n")
+    background.write_text("note,b,a\nnew,40,2\n")
+    data = open_dataset(str(target), background=str(background), drop=("note",))
+    assert data.background is not None
+    assert data.background.observe(torch.arange(1)).tolist() == [[0.0, 2.0]]
+    again = open_dataset(data.origin["name"], **data.origin["options"])
+    assert again.description() == data.description()
+    with pytest.raises(ValueError, match=r"only one of them has note: leave them out .*--drop note"):
+        open_dataset(str(target), background=str(background))
+    with pytest.raises(ValueError, match=r"target\.csv has no column 'nota'"):
+        open_dataset(str(target), background=str(background), drop=("note", "nota"))
+
+
 def test_what_is_wrong_with_a_background_is_said(tmp_path: Path) -> None:
     target, background = folders(tmp_path)
     Image.new("RGB", (20, 20), (9, 0, 0)).save(Path(background) / "red.png")
@@ -187,6 +202,10 @@ def test_what_is_wrong_with_a_background_is_said(tmp_path: Path) -> None:
         open_dataset(target, background=str(tmp_path / "empty"))
     with pytest.raises(ValueError, match="no dataset 'nowhere'"):
         open_dataset(target, background="nowhere")
+    for name, columns in (("three", 3), ("two", 2)):
+        np.savez(tmp_path / f"{name}.npz", rows=np.ones((4, columns)))
+    with pytest.raises(ValueError, match=r"\(3,\) and two \(2,\): give both the same columns"):
+        open_dataset(str(tmp_path / "three.npz"), background=str(tmp_path / "two.npz"))
     table = tmp_path / "holes.csv"
     table.write_text("a,b\n1,\n2,3\n")
     with pytest.raises(ValueError, match=r"lacks 1 of 2 values.*--impute mean"):

@@ -48,6 +48,16 @@ def test_features_are_standardised_by_the_other_file(file: Path) -> None:
     assert like.factors(torch.tensor([0])).tolist() == [[1]]  # numbered as in the first file
 
 
+def test_features_come_in_the_order_of_the_other_file(file: Path) -> None:
+    path = other(file, "income,age\n2.5,60\n")
+    drop = ("id", "sex", "paid")  # of the first file alone
+    assert table(path, like=str(file), drop=drop, impute="mean", standardise=False).source.tolist() == [
+        [60, 2.5]
+    ]
+    with pytest.raises(ValueError, match=r"only one of them has age, income: .* \(--drop age,income\)"):
+        table(other(file, "x\n1\n"), like=str(file), drop=(*drop, "x"))
+
+
 def test_a_constant_feature_becomes_zero(file: Path) -> None:
     assert_close(table(other(file, "a;b\n3;1\n3;2\n")).source[:, 0], torch.zeros(2))
 
@@ -94,7 +104,7 @@ def test_mistakes_get_one_sentence(file: Path, text: str, options: dict, sentenc
 def test_a_class_that_training_did_not_have_is_refused(file: Path) -> None:
     path = other(file, "age,paid\n1,perhaps\n")
     with pytest.raises(ValueError, match="holds 'perhaps', which is none of no, yes"):
-        table(path, label="paid", like=str(file))
+        table(path, label="paid", like=str(file), drop=("id", "income", "sex"))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -113,10 +113,10 @@ def open_dataset(
             of the options that it has, and a table the means and spreads of the first.
         options: Further arguments of the dataset's constructor.
     """
-    dataset = _open(name_or_path, root, options)
     if background is None:
-        return dataset
-    other = _open(background, root, _options_of_background(name_or_path, background, options))
+        return _open(name_or_path, root, options)
+    own, shared = _shared_out(name_or_path, background, options)
+    dataset, other = _open(name_or_path, root, own), _open(background, root, shared)
     assert dataset.origin is not None and other.origin is not None
     beside = {"name": dataset.origin["name"], "options": {**options, "background": other.origin["name"]}}
     dataset = dataset.against(other)
@@ -137,17 +137,22 @@ def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]
     return dataset
 
 
-def _options_of_background(target: str, background: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the target's options its background shares; what its classes are is not asked."""
-    make = constructor(background)
+def _shared_out(
+    target: str, background: str, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What of the options is the target's, and what its background shares; what its classes are is not asked."""
+    own, make = dict(options), constructor(background)
     shared = {name: value for name, value in options.items() if name in _parameters(make)}
     shared.pop("correlate", None)  # a law of the target's own factors
     if any(each.__wrapped__ is not table for each in (make, constructor(target))):  # type: ignore[attr-defined]
-        return shared
-    roles = {shared.pop("label", ""), *shared.pop("nuisances", ()), *shared.get("drop", ())}
-    columns = read_table(Path(background).expanduser()).names
-    drop = tuple(name for name in columns if name in roles)
-    return {"like": str(Path(target).expanduser().resolve()), **shared, "drop": drop}
+        return own, shared
+    roles = {shared.pop("label", ""), *shared.pop("nuisances", ())} - {""}
+    drop = shared.get("drop", ())
+    target_columns, columns = (read_table(Path(path).expanduser()).names for path in (target, background))
+    if drop:  # a column that only the background has is left out of it alone
+        own["drop"] = tuple(name for name in drop if name in target_columns or name not in columns)
+    like = str(Path(target).expanduser().resolve())
+    return own, {"like": like, **shared, "drop": (*drop, *sorted(roles.difference(drop)))}
 
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:

@@ -92,9 +92,13 @@ class Dataset:
         self.latents, self.columns = latents, columns
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         if background is not None and background.shape != self.shape:
+            images = self.images and background.images
+            cure = (
+                "resize one, or make both grey or both coloured" if images else "give both the same columns"
+            )
             raise ValueError(
                 f"Target and background need observations of one shape; {name} has {self.shape} and "
-                f"{background.name} {background.shape}: resize one, or make both grey or both coloured."
+                f"{background.name} {background.shape}: {cure}."
             )
         self.background = background
         self._columns = {} if space is None else {name: space.column(name) for name in space.names}

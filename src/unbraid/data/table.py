@@ -35,23 +35,29 @@ def table(
         path: The file; its first line names the columns.
         label: The column that is the class.
         nuisances: The columns that are known nuisances.
-        drop: The columns to leave out.
+        drop: The columns to leave out; with `like`, of either file.
         impute: What becomes of missing values: `no` refuses them, `mean` takes the mean of their column.
         standardise: Brings every feature to mean 0 and variance 1.
-        like: Another such file whose classes, means and spreads are taken, such as the one trained on.
+        like: Another such file whose classes, means and spreads are taken, such as the one trained on. Both must have
+            the same features; they come in the order of that file.
     """
     read = read_table(path)
     first = read if not like else read_table(like)
     roles = [*([label] if label else []), *nuisances]
-    for name in (*roles, *drop):
+    for name in (*roles, *(name for name in drop if name not in first.names)):
         read.column(name)
     if len(set(roles)) < len(roles):
         raise ValueError(
             f"A column cannot be both class and nuisance, or one nuisance twice: {', '.join(roles)}."
         )
-    features = [name for name in read.names if name not in {*roles, *drop}]
+    features, own = ([name for name in one.names if name not in {*roles, *drop}] for one in (first, read))
     if not features:
         raise ValueError(f"{path} has no column left to be a feature: name fewer of them.")
+    if apart := sorted({*features} ^ {*own}):
+        raise ValueError(
+            f"{path} and {like} need the same columns of features, and only one of them has {', '.join(apart)}: leave "
+            f"them out with drop (--drop {','.join(apart)})."
+        )
     values = read.numbers(features, impute=impute)
     columns = Columns.plain(features)
     if standardise:
