@@ -423,6 +423,7 @@ class TestBadInput:
         table = ("--architecture", "mlp-small", "--likelihood", "normal:1", "--batch", 2)
         assert "--impute mean" in said(rows, holes, *table)
         assert "--drop b" in said(text, rows, *table)
+        assert "take a normal one (--likelihood normal:1)" in said(rows, rows, "--architecture", "mlp-small")
         assert "give a smaller batch" in said(rows, rows, *table[:-1], 3)
         assert not (tmp_path / "run").exists()
 

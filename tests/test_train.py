@@ -15,8 +15,10 @@ from torch.testing import assert_close
 
 from tests.tiny import make
 from unbraid.data import Dataset, FactorSpace, Pairs
-from unbraid.methods import AdaGVAE, BetaVAE, FactorVAE
+from unbraid.methods import AdaGVAE, BetaVAE, ContrastVAE, FactorVAE
+from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
+from unbraid.objectives import Bernoulli, Likelihood, Pixels
 from unbraid.optimisers import SGD, Adam
 from unbraid.runs import Run, read_tensors
 from unbraid.schedules import Constant
@@ -207,6 +209,24 @@ def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Pat
     assert not (tmp_path / "run").exists()
     with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
         fit(tiny(AdaGVAE), tmp_path / "run", draw=Pairs(k=4))
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Pixels()])
+def test_rows_beyond_what_the_likelihood_can_have_are_refused(likelihood: Likelihood, tmp_path: Path) -> None:
+    networks = {"architecture": "linear", "codes": 2, "likelihood": likelihood}
+    how = {"steps": 1, "batch": 4, "device": "cpu", "quiet": True}
+    rows = Dataset(torch.linspace(0, 1, 24).view(8, 3), name="shares", white=1)
+    train(assemble(BetaVAE, (3,), n=8, **networks), rows, out=tmp_path / "shares", **how)
+    wide = Dataset(torch.linspace(-2, 3, 24).view(8, 3), name="wide", white=1)
+    sentence = (
+        f"{likelihood.short()} is of values from 0 to 1, and the rows of wide go from -2 to 3: .*normal:1"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        train(assemble(BetaVAE, (3,), n=8, **networks), wide, out=tmp_path / "wide", **how)
+    method = assemble(ContrastVAE, (3,), n=8, **(networks | {"common": 1, "salient": 1}))
+    with pytest.raises(ValueError, match="the rows of wide"):
+        train(method, rows.against(wide), out=tmp_path / "wide", **how)
+    assert not (tmp_path / "wide").exists()
 
 
 def test_an_estimate_is_shown_before_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Generator
+from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Draw
@@ -115,6 +115,7 @@ def open_loop(
     draw = draw or default_draw(method)
     settings = settings_of(method, dataset, draw, plan, start_from)
     draw.check(dataset)
+    _check_values(method, dataset)
     dataset, held_out = settle(dataset, place), None
     if plan.validation:
         dataset, held_out = dataset.split(
@@ -123,7 +124,8 @@ def open_loop(
         for part in (dataset, held_out):  # what a part cannot give is said before the run begins
             draw.check(part)
             draw(part, 2, Generator(place).manual_seed(0), torch.tensor(plan.steps, device=place))
-    if (fits := getattr(draw, "fits", None)) is not None:  # whether there is enough for a batch
+    fits = getattr(draw, "fits", None)  # whether there is enough for a batch
+    if fits is not None and not method.closed_form:
         fits(dataset, plan.batch)
     if start_from is not None:
         _start_from(method, Run(start_from))
@@ -143,6 +145,21 @@ def open_loop(
 def default_draw(method: Method) -> Draw:
     """The draw that makes the type of batch a method learns from."""
     return DRAWS[method.batch]()
+
+
+def _check_values(method: Method, dataset: Dataset) -> None:
+    """Raises where rows hold values that the likelihood cannot have; images never do."""
+    likelihood = getattr(method, "likelihood", None)
+    if likelihood is None or dataset.images or not getattr(likelihood, "bounded", False):
+        return
+    for part in (dataset, dataset.background):
+        if part is not None and isinstance(part.source, Tensor):
+            low, high = (float(end) / part.white for end in part.source.aminmax())
+            if low < 0 or high > 1:
+                raise ValueError(
+                    f"The likelihood {likelihood.short()} is of values from 0 to 1, and the rows of {part.name} go "
+                    f"from {low:.3g} to {high:.3g}: take a normal one (--likelihood normal:1)."
+                )
 
 
 def _open_run(settings: dict[str, Any], out: Path | str, resume: bool) -> Run:

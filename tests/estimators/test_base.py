@@ -126,7 +126,7 @@ def test_names_and_frames() -> None:
 def test_bad_input() -> None:
     with pytest.raises(TypeError, match="has no parameter betta"):
         BetaVAE(betta=1)
-    with pytest.raises(ValueError, match="Bernoulli likelihood needs numbers from 0 to 1"):
+    with pytest.raises(ValueError, match="likelihood bernoulli needs numbers from 0 to 1"):
         BetaVAE(**QUICK, likelihood="bernoulli").fit(IRIS)
     with pytest.raises(ValueError, match="none of bernoulli"):
         BetaVAE(**QUICK, likelihood="nonsense").fit(IRIS)

@@ -84,6 +84,21 @@ def test_training_fits_it_once_before_the_first_step(tmp_path: Path) -> None:
     assert_close(load(tmp_path / "run").encode(x), by_hand.encode(x))
 
 
+def test_there_need_not_be_enough_for_a_batch_but_for_a_covariance(tmp_path: Path) -> None:
+    data, how = hidden_groups(observations=6, columns=12), {"steps": 1, "device": "cpu", "quiet": True}
+    train(assemble(ContrastivePCA, (12,), n=6), data, out=tmp_path / "run", **how)
+    method, x = assemble(ContrastivePCA, (12,), n=6), data.observe(torch.arange(6))
+    with pytest.raises(ValueError, match="two observations of target and background; got 6 and 1"):
+        method.fit(x, x[:1])
+
+
+def test_target_and_background_need_not_be_as_many() -> None:
+    x, y = torch.randn(2, 40, 5)
+    method = assemble(ContrastivePCA, (5,), n=40)
+    method.fit(x, y[:10])
+    assert len(suggested_alphas(x, y[:10], count=3)) == 3
+
+
 def test_suggested_alphas_begin_with_pca_and_grow() -> None:
     x, y = rows()
     found = suggested_alphas(x, y, count=4)

@@ -6,6 +6,7 @@ import pytest
 
 from unbraid.data.dataset import Dataset
 from unbraid.model import Model, load
+from unbraid.objectives import Normal
 from unbraid.plan import Plan
 from unbraid.reopen import dataset_of
 from unbraid.report.leaks import leaks
@@ -16,6 +17,7 @@ from unbraid.runs import Run
 def table(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """UAI on the made-up table, which has nuisances."""
     options = {"observations": 300, "architecture": "mlp", "e1": 4, "e2": 3, "steps": 1, "batch": 8}
+    options |= {"likelihood": Normal()}
     folder = tmp_path_factory.mktemp("leaks") / "run"
     return Plan("uai", "credit", options).run(folder, quiet=True, device="cpu")
 

@@ -29,7 +29,7 @@ from unbraid.estimators.parameters import (
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.nn.conv import SIDES
-from unbraid.objectives import Bernoulli, Normal, kl_to_standard_normal, squared_error
+from unbraid.objectives import Likelihood, Normal, kl_to_standard_normal, squared_error
 from unbraid.train import train
 from unbraid.types import Codes, Observations
 
@@ -195,10 +195,10 @@ class Estimator(TransformerMixin, BaseEstimator):
             self.layout_ = Layout.of_rows(flat, standardise=self.standardise)
         x = self.layout_.tensor(flat)
         likelihood = self._networks().get("likelihood")
-        if isinstance(likelihood, Bernoulli) and (float(x.min()) < 0 or float(x.max()) > 1):
+        if isinstance(likelihood, Likelihood) and likelihood.bounded and not 0 <= x.min() <= x.max() <= 1:
             raise ValueError(
-                "A Bernoulli likelihood needs numbers from 0 to 1: choose likelihood='normal:1', or bring the columns "
-                "there and pass standardise=False."
+                f"The likelihood {likelihood.short()} needs numbers from 0 to 1: choose likelihood='normal:1', or "
+                "bring the columns there and pass standardise=False."
             )
         return x
 

@@ -52,6 +52,10 @@ class ContrastivePCA(Method[ContrastBatch]):
     def fit(self, target: Observations, background: Others) -> None:
         """Finds the directions; each is turned so that its largest entry is positive."""
         x, y = target.flatten(1).double(), background.flatten(1).double()
+        if min(len(x), len(y)) < 2:
+            raise ValueError(
+                f"Covariances need at least two observations of target and background; got {len(x)} and {len(y)}."
+            )
         directions = top_directions(covariance(x) - self.alpha * covariance(y), self.strands.size)
         self.encoder.centre.copy_(x.mean(0))  # type: ignore[union-attr, operator]
         self.encoder.directions.copy_(directions)  # type: ignore[union-attr, operator]

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch.nn import functional as F
 
@@ -36,6 +37,8 @@ def squared_error(x: Observations, y: Observations) -> Scalar:
 class Likelihood(Plain):
     """A family p(x|z), whose parameters are what a decoder puts out."""
 
+    bounded: ClassVar[bool] = False  # whether it is of values from 0 to 1 alone
+
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
         """-log p(x|z) in nats, summed over pixels, averaged over the batch."""
         raise NotImplementedError
@@ -48,6 +51,8 @@ class Likelihood(Plain):
 @dataclass(frozen=True)
 class Bernoulli(Likelihood):
     """Pixels in [0, 1]; the decoder puts out logits."""
+
+    bounded: ClassVar[bool] = True
 
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
         return bernoulli_nll(parameters, x)
@@ -80,6 +85,7 @@ class Pixels(Normal):
     With the default, -log p(x|z) is the squared error and a constant: 2σ² = 1.
     """
 
+    bounded: ClassVar[bool] = True
     sigma: float = math.sqrt(0.5)
 
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
