@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from torch.testing import assert_close
 
-from unbraid.metrics.arrays import as_codes, as_factors, as_labels, standardize, varying
+from unbraid.metrics.arrays import as_codes, as_factors, as_labels, once_each, standardize, varying
 
 
 def test_codes_come_back_as_float64() -> None:
@@ -49,3 +49,10 @@ def test_standardize_moves_others_by_the_same_map_and_sends_constants_to_zero() 
     assert_close(moved, np.array([[-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]]))
     assert_close(other, np.array([[2.0, 0.0]]))
     assert varying(codes).tolist() == [True, False]
+
+
+def test_each_thing_once_where_it_comes_first() -> None:
+    assert once_each(np.array([7, 3, 7, 7, 5, 3]), 6).tolist() == [0, 1, 4]
+    assert once_each(None, 3).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="instances must have one row a sample; got 2 rows for 3"):
+        once_each(np.array([0, 1]), 3)

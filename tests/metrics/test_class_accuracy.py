@@ -27,6 +27,15 @@ def test_noise_is_at_chance_because_what_is_tested_was_not_seen() -> None:
     assert abs(result.score - 0.5) < 0.1  # fitted and tested on the same, it would be above 0.8
 
 
+def test_a_thing_that_is_drawn_again_and_again_counts_once() -> None:
+    """With copies in fitting and testing, noise of 150 columns would be told by heart."""
+    labels, codes = np.repeat([0, 1], 100), rng(2).standard_normal((200, 150))
+    drawn = np.concatenate([np.arange(200), rng(4).integers(0, 200, 1000)])
+    copies = class_accuracy(codes[drawn], labels[drawn], rng=rng(), instances=drawn)
+    assert copies == class_accuracy(codes, labels, rng=rng())
+    assert class_accuracy(codes[drawn], labels[drawn], rng=rng()).score > 0.75
+
+
 def test_rare_classes_count_as_much_as_common_ones() -> None:
     labels = np.repeat([0, 1], [950, 50])
     codes = labels[:, None] + rng(3).standard_normal((1000, 1))

@@ -63,6 +63,14 @@ def test_same_seed_same_clusters_and_one_code_is_enough() -> None:
     assert (once.clusters == again.clusters).all()
 
 
+def test_a_thing_that_is_drawn_again_and_again_counts_once() -> None:
+    codes, labels = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    drawn = np.concatenate([np.arange(40), np.arange(40), [0, 0, 7]])
+    copies = clustering(codes[drawn], labels[drawn], rng=np.random.default_rng(1), instances=drawn)
+    alone = clustering(codes, labels, rng=np.random.default_rng(1))
+    assert (copies.n, copies.score, copies.chance) == (40, alone.score, alone.chance)
+
+
 @pytest.mark.parametrize(
     ("codes", "labels", "sentence"),
     [

@@ -27,7 +27,6 @@ from unbraid.metrics.probe import Probe, probe
 from unbraid.metrics.sap import SAP, sap
 from unbraid.metrics.spectrum import Spectrum, spectrum
 from unbraid.metrics.spread_rank import SpreadRank, spread_rank
-from unbraid.metrics.subembedding_gap import SubembeddingGap, subembedding_gap
 from unbraid.metrics.translation_difficulty import TranslationDifficulty, translation_difficulty
 from unbraid.metrics.udr import UDR, udr
 from unbraid.metrics.variation_predictability import VariationPredictability, variation_predictability
@@ -63,7 +62,6 @@ __all__ = [
     "Probe",
     "Spectrum",
     "SpreadRank",
-    "SubembeddingGap",
     "TranslationDifficulty",
     "VariationPredictability",
     "active_codes",
@@ -98,7 +96,6 @@ __all__ = [
     "sap",
     "spectrum",
     "spread_rank",
-    "subembedding_gap",
     "translation_difficulty",
     "udr",
     "variation_predictability",

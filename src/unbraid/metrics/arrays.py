@@ -79,6 +79,18 @@ def as_labels(
     return labels
 
 
+def once_each(instances: np.ndarray | None, samples: int) -> Int[np.ndarray, " m"]:
+    """The first sample of each thing, in the order of the samples; all of them where things have no number.
+
+    What is drawn with replacement may show one thing twice. In a fold that fits and in one that tests, it would be
+    told by heart; and it is no further evidence.
+    """
+    if instances is None:
+        return np.arange(samples)
+    things = as_labels(instances, samples=samples, name="instances")
+    return np.sort(np.unique(things, return_index=True)[1])
+
+
 def varying(codes: Float[np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]:
     """Which codes take more than one value."""
     return (codes != codes[0]).any(axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from unbraid.metrics.arrays import as_codes, as_labels, standardize
+from unbraid.metrics.arrays import as_codes, as_labels, once_each, standardize
 from unbraid.metrics.information import relabel
 
 
@@ -27,6 +27,7 @@ def class_accuracy(
     *,
     rng: np.random.Generator,
     class_names: Sequence[str] | None = None,
+    instances: np.ndarray | None = None,
     folds: int = 5,
     inverse_penalty: float = 1.0,
 ) -> ClassAccuracy:
@@ -34,10 +35,13 @@ def class_accuracy(
 
     Multinomial logistic regression on standardised codes, in which classes weigh alike; every sample is
     classified by one that was fitted to other folds. The paper says no more of its classifier than shallow.
-    The samples should differ from each other, or one that is tested was seen in fitting.
+    `instances` numbers the things that samples show; each counts once, so that none that is tested was seen in
+    fitting.
     """
     codes = as_codes(codes)
     labels = as_labels(labels, samples=len(codes))
+    different = once_each(instances, len(codes))
+    codes, labels = codes[different], labels[different]
     values, counts = np.unique(labels, return_counts=True)
     if len(values) < 2 or folds < 2 or counts.min() < folds:
         raise ValueError(

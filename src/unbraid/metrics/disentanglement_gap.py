@@ -46,9 +46,10 @@ def disentanglement_gap(
 
     .. math:: \max_π \min_k \left( C_k(z_{π(k)}) - \max_{j ≠ π(k)} C_k(z_j) \right)
 
-    over the ways π to give each of as many factors as there are parts one of the K parts, with C_k(z_j) the test
-    accuracy of a linear probe for factor k on part j. A code cannot win it by emptying one part. Further factors are
-    probed too and do not count. A part is near chance within 5 points of it, and tells as well as the whole within 1.
+    over the ways π to give each of the first K factors a part of its own, with C_k(z_j) the test accuracy of a linear
+    probe for factor k on part j; K is the number of parts, or of factors where they are fewer. A code cannot win it by
+    emptying one part. Further factors are probed too and do not count. A part is near chance within 5 points of it, and
+    tells as well as the whole within 1.
 
     Args:
         codes: What the probes learn from.
@@ -67,11 +68,8 @@ def disentanglement_gap(
     names = [f"factor_{k}" for k in range(factors.shape[1])] if names is None else list(names)
     if len(names) != factors.shape[1]:
         raise ValueError(f"there must be a name for each of {factors.shape[1]} factors; got {names}.")
-    if not 2 <= len(parts) <= factors.shape[1]:
-        raise ValueError(
-            f"a gap needs at least two parts, and a factor for each; got {len(parts)} parts and "
-            f"{factors.shape[1]} factors."
-        )
+    if len(parts) < 2:
+        raise ValueError(f"a gap needs at least two parts; got {len(parts)}.")
     inputs = {"whole": range(codes.shape[1])} | dict(parts)
     table, chances = np.zeros((len(inputs), len(names))), {}
     for row, (part, columns) in enumerate(inputs.items()):
@@ -96,8 +94,9 @@ def _summary(
 ) -> DisentanglementGap:
     """What the accuracies say; the first row is that of the whole code."""
     whole, parts = table[0], table[1:]
-    count = len(parts)
-    score, kept = max(_assigned(whole, parts, order) for order in permutations(range(count)))
+    count = min(parts.shape)  # factors that count
+    orders = permutations(range(len(parts)), count)
+    score, kept = max(_assigned(whole, parts, order) for order in orders)
     second, first = np.sort(parts, axis=0)[-2:]
     best = parts[:, :count].argmax(axis=0)
     told = parts > chance + NEAR_CHANCE
