@@ -85,6 +85,7 @@ def _line(
         "setting": name,
         "n": len(group),
         "accuracy": {part: [_mean(group, f"accuracy.{part}.{f}") for f in factors] for part in parts},
+        "chance": [_mean(group, f"chance.{f}") for f in factors],
         "gap": [_mean(group, f"gap.{f}") for f in factors],
         "gap variance": [statistics.pvariance([100 * entry[f"gap.{f}"] for entry in group]) for f in factors],
         "diagonal": sum(entry["diagonal"] for entry in group),
@@ -106,12 +107,13 @@ def _mean(group: list[dict[str, float]], key: str) -> float:
 def markdown(found: list[dict[str, Any]], factors: list[str]) -> str:
     heading = [
         *("setting", "seeds", *(f"{part}: {' / '.join(factors)}" for part in ("whole", "half 0", "half 1"))),
-        *("gaps (variance)", "diagonal", "degenerate", "disentanglement gap", "counts", "counted"),
+        *("chance", "gaps (variance)", "diagonal", "degenerate", "disentanglement gap", "counts", "counted"),
     ]
     rows = [heading, ["---"] * len(heading)]
     for line in found:
         accuracy = [
-            " / ".join(f"{100 * value:.1f}" for value in values) for values in line["accuracy"].values()
+            " / ".join(f"{100 * value:.1f}" for value in values)
+            for values in (*line["accuracy"].values(), line["chance"])
         ]
         spread = zip(line["gap"], line["gap variance"], strict=True)
         degenerate = ", ".join(f"{kind} {count}" for kind, count in line["degenerate"].items() if count)

@@ -70,3 +70,12 @@ def test_more_lines_than_colours_differ_by_their_stroke_and_are_named_beneath() 
     curves = curves_of({f"run {place}": HISTORY for place in range(9)})
     figure = curve_chart("loss", curves)
     assert figure.axes[0].get_legend() is None and len(figure.legends[0].get_texts()) == 9
+
+
+def test_long_names_beneath_a_chart_stay_within_it() -> None:
+    figure = curve_chart(
+        "loss", curves_of({f"a-method-and-its-data-at-length-{run}": HISTORY for run in range(6)})
+    )
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.width

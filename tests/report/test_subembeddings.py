@@ -106,7 +106,9 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
     assert "[0.766]" in (tmp_path / "study" / "table.md").read_text()
     (folder,) = (tmp_path / "study" / "runs").iterdir()
     table = accuracies(Run(folder))
-    assert list(table)[:3] == ["z.digit", "z.background", "z.location"] and len(table) == 9
+    names = ["digit", "background", "location"]
+    assert list(table) == [f"{part}.{name}" for part in ("z", "z0", "z1", "chance") for name in names]
+    assert 0 < table["chance.digit"] < 0.3 and accuracies(Run(folder), "r") == {}
     assert all(score["on"] == "mnist-stl10 --part test" for score in Run(folder).scores())
     page = write_report([folder], root=tmp_path).read_text()
     assert "What each part tells" in page and "View pairs" in page and "Reconstructions" not in page

@@ -15,6 +15,7 @@ Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # of each term, th
 COLOURS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
 DARK_COLOURS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
 STROKES = ("-", "--", ":", "-.")  # for more lines than colours
+LEGEND = 60  # letters in a row of names
 MOST_POINTS = 300  # of a line; longer ones are averaged, stretch by stretch
 
 
@@ -73,10 +74,12 @@ def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
         falls = ends.mean() < (low + high) / 2  # so that the names stay clear of where the lines end
         axes.legend(loc="upper right" if falls else "lower right", fontsize=9, handlelength=1.2, **style)
         return
-    rows = -(-lines // 3)
+    longest = max(len(str(line.get_label())) for line in axes.get_lines())
+    columns = max(1, min(3, LEGEND // longest))
+    rows = -(-lines // columns)
     figure.set_size_inches(4.2, 2.7 + 0.19 * rows)
     figure.legend(
-        loc="outside lower center", ncols=3, fontsize=7.5, handlelength=1.8, columnspacing=1.0, **style
+        loc="outside lower center", ncols=columns, fontsize=7.5, handlelength=1.8, columnspacing=1.0, **style
     )
 
 
@@ -107,21 +110,7 @@ def file_bytes(figure: "Figure", kind: Literal["svg", "png"]) -> bytes:
 
 def chart(dark: bool, size: tuple[float, float] = (4.2, 2.7)) -> "tuple[Figure, Axes]":
     """An empty chart in the style of the page."""
-    from matplotlib.figure import Figure
-
-    ink, line = ("#c9ced6", "#474c55") if dark else ("#4a4f57", "#c9ced6")
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_facecolor("none")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(line)
-    axes.tick_params(color=line, labelcolor=ink, labelsize=8.5, which="both")
-    axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
-    axes.set_axisbelow(True)
-    axes.xaxis.label.set(color=ink, fontsize=9)
-    axes.yaxis.label.set(color=ink, fontsize=9)
+    figure, (axes,) = panels_of(1, dark, width=size[0], height=size[1])
     return figure, axes
 
 
@@ -157,7 +146,7 @@ def panels_of(
             axes.spines[side].set_visible(False)
         for side in ("left", "bottom"):
             axes.spines[side].set_color(line)
-        axes.tick_params(color=line, labelcolor=ink_of(dark), labelsize=8.5)
+        axes.tick_params(color=line, labelcolor=ink_of(dark), labelsize=8.5, which="both")
         axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
         axes.set_axisbelow(True)
         for axis in (axes.xaxis, axes.yaxis):

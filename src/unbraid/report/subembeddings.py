@@ -86,7 +86,7 @@ def accuracy_chart(tables: Mapping[str, Mapping[str, float]], *, dark: bool = Fa
     """What each part of a code tells of each factor, in per cent: one heat map for each entry.
 
     Args:
-        tables: By title, accuracies by part and factor: `whole.digit`, `z0.digit`, …
+        tables: By title, accuracies by part and factor: `z.digit`, `z0.digit`, …, `chance.digit`.
         dark: For a dark ground.
     """
     from matplotlib import colormaps
@@ -136,11 +136,17 @@ def map_chart(
 
 
 def accuracies(run: Run, strand: str = "z") -> dict[str, float]:
-    """What probes read off each part of a strand and off the whole of it, as the run was last scored; none if not."""
-    prefix = f"{strand}:{SCORE}.accuracy."
-    found = {score["metric"]: score["value"] for score in run.scores()}
-    table = {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
-    return {name.replace("whole.", f"{strand}."): value for name, value in table.items()}
+    """What probes read off the whole of a strand and off each part, as the run was last scored, and below that what
+    chance gives; none if it was not."""
+    prefix = f"{strand}:{SCORE}."
+    scores = {score["metric"]: score["value"] for score in run.scores()}
+    found = {name.removeprefix(prefix): value for name, value in scores.items() if name.startswith(prefix)}
+    table = {
+        name.removeprefix("accuracy.").replace("whole.", f"{strand}."): value
+        for name, value in found.items()
+        if name.startswith("accuracy.")
+    }
+    return table | {name: value for name, value in found.items() if name.startswith("chance.")}
 
 
 def _grid(table: Mapping[str, float]) -> tuple[list[str], list[str], Float[np.ndarray, "parts factors"]]:
