@@ -427,6 +427,32 @@ class TestBadInput:
         assert "give a smaller batch" in said(rows, rows, *table[:-1], 3)
         assert not (tmp_path / "run").exists()
 
+    def test_subembeddings_that_cannot_be(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        """Sizes that do not divide, a batch of one, factors that no variant has, a temperature of zero."""
+        words = [
+            "train",
+            "subinfomax",
+            "--data",
+            "mnist-stl10",
+            "--digits",
+            "bundled",
+            "--pairs",
+            20,
+            "--size",
+            32,
+        ]
+        words += ["--backgrounds", "textures", "--steps", 1, "--device", "cpu", "--out", tmp_path / "run"]
+
+        def said(*more: object) -> str:
+            return unbraid(*words, *more).sentence
+
+        assert "15 dimensions of the embedding do not divide into 2 equal" in said("--embedding", 15)
+        assert "256 dimensions of the features do not divide" in said("--embedding", 15, "--subembeddings", 3)
+        assert said("--batch", 1) == "batch must be at least 2; got 1."
+        assert "'dc-xx' is none of dc-bc, dc-dl, bc-dl" in said("--variant", "dc-xx")
+        assert "temperature must be above 0" in said("--temperature", 0)
+        assert not (tmp_path / "run").exists()
+
     def test_a_folder_that_holds_another_run(self, unbraid: CommandLine, trained: Path) -> None:
         before = (trained / "model.safetensors").read_bytes()
         assert (
@@ -482,7 +508,7 @@ class TestBadInput:
             (("--log-every", 0), "log_every=0"),
             (("--device", "cpu:foo"), "no device 'cpu:foo'"),
             (("--precision", "float16"), "none of float32, bf16"),
-            (("--clip", "nan"), "clip and patience may not be below 0"),
+            (("--clip", "nan"), "clip must be at least 0; got nan"),
             (("--validation", 0.9999999), "leaves nothing"),
         ],
     )

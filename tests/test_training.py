@@ -14,11 +14,11 @@ from unbraid.training import Training
     [
         ({}, "Give steps or epochs"),
         ({"steps": 1, "epochs": 1.0}, "Give steps or epochs"),
-        ({"steps": 1, "batch": 1}, "at least 2 observations"),
+        ({"steps": 1, "batch": 1}, "batch must be at least 2; got 1"),
         ({"steps": 1, "validation": 1.0}, "validation fraction"),
         ({"steps": 1, "patience": 3}, "needs a validation fraction"),
         ({"epochs": float("inf")}, "Give steps or epochs"),
-        ({"steps": 1, "clip": float("nan")}, "clip and patience may not be below 0"),
+        ({"steps": 1, "clip": float("nan")}, "clip must be at least 0; got nan"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:

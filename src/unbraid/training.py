@@ -50,11 +50,9 @@ class Training:
             raise ValueError(
                 f"There is no precision {self.precision!r}: choose {' or '.join(get_args(Precision))}."
             )
-        if self.batch < 2 or not self.clip >= 0 or self.patience < 0 or self.validate_every < 1:
-            raise ValueError(
-                "A batch needs at least 2 observations, clip and patience may not be below 0, and "
-                f"validate_every not below 1; got {self.batch}, {self.clip}, {self.patience}, {self.validate_every}."
-            )
+        for name, least in (("batch", 2), ("clip", 0), ("patience", 0), ("validate_every", 1)):
+            if not (given := getattr(self, name)) >= least:
+                raise ValueError(f"{name} must be at least {least}; got {given}.")
         if not 0 <= self.validation < 1:
             raise ValueError(
                 f"The validation fraction must be at least 0 and below 1; got {self.validation}."

@@ -81,9 +81,7 @@ class Contrastive(Method[ViewBatch]):
 
     def views(self, batch: ViewBatch) -> tuple[FeatureViews, Views]:
         """r and z of both views, by one joined forward, so that batch statistics are of both."""
-        if len(batch.x1) * processes() < 2:
-            raise ValueError("A contrast needs a batch of at least two pairs; got 1.")
-        r, z = self.represent(torch.cat([batch.x1, batch.x2]))
+        r, z = self.represent(both_views(batch))
         return torch.stack(r.chunk(2), 1), torch.stack(z.chunk(2), 1)
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
@@ -109,6 +107,13 @@ def parts_of(name: str, start: int, size: int, count: int) -> dict[str, range]:
     width = size // count
     parts = {f"{name}{k}": range(start + k * width, start + (k + 1) * width) for k in range(count)}
     return {name: range(start, start + size)} | parts
+
+
+def both_views(batch: ViewBatch) -> Observations:
+    """All first views, then all second ones; raises where there is nothing to contrast a pair with."""
+    if len(batch.x1) * processes() < 2:
+        raise ValueError("A contrast needs a batch of at least two pairs; got 1.")
+    return torch.cat([batch.x1, batch.x2])
 
 
 def same_pair(batch: ViewBatch) -> Bool[Tensor, "v n"]:

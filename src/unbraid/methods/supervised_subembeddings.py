@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unbraid.distributed import processes
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.contrastive import (
     RATE,
+    both_views,
     features_of,
     parts_of,
     require_division,
@@ -59,15 +59,13 @@ class SupervisedSubembeddings(Method[ViewBatch]):
         return self._strands
 
     def loss(self, batch: ViewBatch) -> Terms:
-        if len(batch.x1) * processes() < 2:
-            raise ValueError("A contrast needs a batch of at least two pairs; got 1.")
         first, second = batch.factors, batch.factors2
         if first is None or second is None or first.shape[1] < self.subembeddings:
             raise ValueError(
                 f"{self.name()} learns from the values of {self.subembeddings} factors, and the batch has "
                 f"{0 if first is None else first.shape[1]}: use a dataset with factors, such as mnist-stl10."
             )
-        r = torch.stack(self.encode(torch.cat([batch.x1, batch.x2])).chunk(2), 1).flatten(0, 1)
+        r = torch.stack(self.encode(both_views(batch)).chunk(2), 1).flatten(0, 1)
         r_k = unit_parts(r, self.subembeddings)
         infomax = [
             contrast(r_k[:, k], same_label(first[:, k], second[:, k]), temperature=self.temperature)
