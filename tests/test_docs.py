@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.test_readme import parse
+from unbraid.recipes import recipe_names
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(page.relative_to(DOCS) for page in DOCS.rglob("*.md") if "_build" not in page.parts)
@@ -51,3 +52,13 @@ def test_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_pictures_are_there(page: Path) -> None:
     for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (DOCS / page).read_text()):
         assert (DOCS / page.parent / target).is_file(), target
+
+
+def test_every_recipe_is_told_of() -> None:
+    rows = [line for line in (DOCS / "studies.md").read_text().splitlines() if line.startswith("| `")]
+    told = {}
+    for row in rows:
+        names = re.findall(r"`([^`]+)`", row.split("|")[1])
+        paper = names[0].partition("/")[0]
+        told |= {name if "/" in name else f"{paper}/{name}": row for name in names}
+    assert set(recipe_names()) <= set(told)
