@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.tiny import CLASSES, METHODS, batch_for, images, loss, make
+from tests.tiny import CLASSES, METHODS, batch_for, images, loss, make, roles
 from unbraid.game import Game
 from unbraid.methods.assemble import SIZES, filled
 from unbraid.methods.autoencoder import Autoencoder
@@ -98,6 +98,21 @@ def test_codes_follow_a_permuted_batch(cls: type[Method]) -> None:
     method, x = make(cls).eval(), images()
     order = torch.randperm(len(x))
     assert_close(method.encode(x[order]), method.encode(x)[order])
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [cls for cls in METHODS if "likelihood" in inspect.signature(cls).parameters],
+    ids=lambda cls: cls.name(),
+)
+def test_what_is_decoded_is_the_mean_of_what_its_likelihood_is_of(cls: type[Method]) -> None:
+    """The score `reconstruction` asks for the parameters of the likelihood, where there is one."""
+    method = make(cls).eval()
+    x, given = images(), method.given(*roles())
+    codes = method.encode(x, given)
+    parameters = method.decoded(codes, given)
+    assert method.likelihood.nll(parameters, x).isfinite()
+    assert_close(method.decode(codes, given), method.likelihood.mean(parameters))
 
 
 @every_method

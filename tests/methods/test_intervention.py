@@ -11,6 +11,7 @@ from tests.tiny import batch_for, images, make
 from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
+from unbraid.methods.intervention import _two_of
 from unbraid.nn import Features, MLPDecoder, MLPEncoder
 from unbraid.objectives import Bernoulli, Normal
 from unbraid.train import train
@@ -142,6 +143,15 @@ def test_the_translator_learns_within_the_loss() -> None:
         return torch.stack([method.difficulty(z, z_test) for _ in range(8)]).mean().item()
 
     assert mean(many) < mean(few) - 0.05
+
+
+def test_a_translation_is_between_the_values_of_two_different_images() -> None:
+    """Definition 1. Two rows only: were they drawn apart, every second pair would be one row twice."""
+    both = rows(size=2).x
+    for _ in range(20):
+        a, b = _two_of(both)
+        assert {tuple(a[0].tolist()), tuple(b[0].tolist())} == set(map(tuple, both.tolist()))
+    assert_close(_two_of(both[:1]), (both[:1], both[:1]))
 
 
 def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> None:

@@ -210,9 +210,8 @@ class Intervention(Method[Batch]):
         return self.weights(x).to(x.dtype)[:, 0] if self.reweigh else x.new_zeros(len(x))
 
     def difficulty(self, z: Codes, z_test: Codes) -> Scalar:
-        """L_diff: one feature, two of its values from random images, a fresh translator (Algorithm 1)."""
-        everyone = gather(z)
-        a, b = (_pick(everyone, torch.rand(len(everyone), device=z.device)) for _ in range(2))
+        """L_diff: one feature, two of its values from different images, a fresh translator (Algorithm 1)."""
+        a, b = _two_of(gather(z))
         k = torch.rand(1, self.features, device=z.device)
         chosen = self.mask((k == k.amax(1, keepdim=True)).expand(len(z), -1))
         train, test = (
@@ -276,6 +275,8 @@ class Intervention(Method[Batch]):
         return Terms(nll, {"nll": nll})
 
 
-def _pick(rows: Codes, u: Float[Tensor, " n"]) -> Float[Tensor, "1 d"]:
-    """One of the rows, by random numbers that all processes share."""
-    return rows.index_select(0, u.argmax().view(1))
+def _two_of(rows: Codes) -> tuple[Float[Tensor, "1 d"], Float[Tensor, "1 d"]]:
+    """Two different rows, by random numbers that all processes share; of a single row, that one twice."""
+    u = torch.rand(len(rows), device=rows.device)
+    drawn = rows.index_select(0, u.topk(min(2, len(rows))).indices)
+    return drawn[:1], drawn[-1:]

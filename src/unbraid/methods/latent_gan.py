@@ -82,7 +82,11 @@ class LatentGAN(Method[Batch]):
 
     def made(self, z: Codes) -> Observations:
         """The observations of latents."""
-        return self.likelihood.mean(self.generator(z).to(z.dtype))
+        return self.likelihood.mean(self.decoded(z))
+
+    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
+        """What the generator puts out, before the likelihood's link."""
+        return self.generator(codes).to(codes.dtype)
 
     def judge(self, x: Observations) -> tuple[Float[Tensor, " b"], Codes]:
         """The discriminator's logits and Q's guess, in the precision of x."""
