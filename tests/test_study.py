@@ -96,6 +96,21 @@ def test_a_misspelt_option_is_said_before_the_first_run(tmp_path: Path) -> None:
     assert not (tmp_path / "study").exists()
 
 
+def test_a_misspelt_metric_is_said_before_the_first_run(tmp_path: Path) -> None:
+    wrong = replace(PLANS[1], metrics=("kl", "codes:migg"))
+    with pytest.raises(ValueError, match="no metric 'migg'; did you mean mig"):
+        study(recipe(PLANS[0], wrong), tmp_path / "study", quiet=True)
+    assert not (tmp_path / "study").exists()
+
+
+def test_one_run_asked_for_twice_is_refused_whatever_its_metrics(tmp_path: Path) -> None:
+    """It would count twice in every mean; only another scoring makes another row of it."""
+    for again in (replace(PLANS[0]), replace(PLANS[0], metrics=("kl",)), replace(PLANS[0], beta=1)):
+        with pytest.raises(ValueError, match=r"Two runs of the recipe are the same: unbraid train beta-vae"):
+            study(recipe(PLANS[0], again), tmp_path / "study", quiet=True)
+    assert not (tmp_path / "study").exists()
+
+
 def test_a_study_scores_on_another_part_and_shows_further_numbers_that_were_published(tmp_path: Path) -> None:
     plan = Plan(
         "cnn",
@@ -165,6 +180,12 @@ def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:
         read_recipe(str(path))
     path.write_text("import nothing_of_this_name\n")
     with pytest.raises(ValueError, match="cannot be read as a recipe: ModuleNotFoundError"):
+        read_recipe(str(path))
+    path.write_text("runs = [\n")
+    with pytest.raises(ValueError, match=r"cannot be read as a recipe: SyntaxError: '\[' was never closed"):
+        read_recipe(str(path))
+    path.write_text("def runs(scale):\n    return undefined\n")
+    with pytest.raises(ValueError, match="cannot be read as a recipe: NameError: name 'undefined'"):
         read_recipe(str(path))
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_recipe(str(tmp_path / "nowhere.py"))

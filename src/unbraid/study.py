@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unbraid.display import failures_html
+from unbraid.evaluate import find_metric
 from unbraid.live import live
 from unbraid.locks import alone
 from unbraid.plan import Plan
@@ -94,15 +95,18 @@ def study(
 
 
 def _check(plans: Sequence[Plan]) -> None:
-    """A misspelt option, and a run that is asked for twice, are said before the first run starts."""
-    seen: set[tuple[Any, ...]] = set()
+    """A misspelt option or metric, and a run that is asked for twice, are said before the first run starts."""
+    seen: set[tuple[str, str]] = set()
     for plan in plans:
-        key = (plan.folder, plan.metrics, scoring_of(plan))
+        key = (plan.folder, scoring_of(plan))
         if key in seen:
             raise ValueError(
-                f"Two runs of the recipe are the same: {plan}. Leave one out, or give it another seed."
+                f"Two runs of the recipe are the same: {plan}. Leave one out and ask the other for all metrics, or "
+                "give it another seed."
             )
         seen.add(key)
+    for metric in dict.fromkeys(metric for plan in plans for metric in plan.metrics):
+        find_metric(metric)
 
 
 def _follow(
