@@ -15,7 +15,7 @@ from unbraid import cluster
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
 from unbraid.study import study
-from unbraid.work import Place, jobs_of
+from unbraid.work import Place, do, jobs_of
 
 OPTIONS = {"observations": 60, "architecture": "mlp", "features": 8, "steps": 20, "batch": 8}
 PLAN = Plan("cnn", "credit", OPTIONS, ("group_accuracy",), {"samples": 0})
@@ -37,8 +37,20 @@ def test_a_machine_that_does_not_see_the_folder_sends_its_runs_back(tmp_path: Pa
         os.environ.clear()
         os.environ.update(before)
     assert failures == [] and not place.folder.exists()
-    cluster._unpack(sent, place.folder)
+    cluster._unpack(sent, tmp_path)
     assert (place.folder / PLAN.folder / "finished.json").exists()
+    assert "20/20 steps" in (tmp_path / "logs" / f"{PLAN.folder}.txt").read_text()
+
+
+def test_every_run_of_a_job_that_ray_loses_has_failed_but_those_that_are_done(tmp_path: Path) -> None:
+    plans = [replace(PLAN, seed=seed) for seed in range(3)]
+    place = Place(tmp_path / "runs", None, "cpu", 3)
+    do(jobs_of(plans[:1])[0], place._replace(population=1), quiet=True)
+    (job,) = jobs_of(plans, population=3)
+    failures = cluster._lost(job, place, RuntimeError("The node died.\nIts log follows."))
+    assert [failure.plan for failure in failures] == [str(plan) for plan in plans[1:]]
+    assert {failure.error for failure in failures} == {"RuntimeError: The node died."}
+    assert failures[0].traceback.endswith("Its log follows.")
 
 
 @pytest.fixture
@@ -85,6 +97,7 @@ def test_a_cluster_gives_the_table_of_one_process_and_a_dead_node_loses_no_run(
     plans = tuple(replace(PLAN, seed=seed, steps=400) for seed in range(8))
     study(Recipe("own", "", plans, {}), tmp_path / "here", device="cpu", quiet=True)
     assert table(tmp_path / "ray") == table(tmp_path / "here") and len(table(tmp_path / "ray")) >= 8
+    assert len(list(tmp_path.glob("ray/logs/*.txt"))) == 8
 
 
 def table(folder: Path) -> set[tuple[str, ...]]:

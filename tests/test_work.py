@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from unbraid.plan import Plan, replace
-from unbraid.work import Place, do, done, jobs_of
+from unbraid.work import Job, Place, do, do_and_log, done, jobs_of, undone
 
 PLAN = Plan("beta-vae", "sprites", {"size": 32, "codes": 3, "steps": 2, "batch": 4}, ("kl",), {"samples": 20})
 
@@ -35,6 +37,25 @@ def test_done_is_trained_and_scored_as_asked(tmp_path: Path) -> None:
     assert done(replace(PLAN, scoring={"samples": 30}), tmp_path) is None
     (run.folder / "finished.json").unlink()
     assert done(PLAN, tmp_path) is None
+
+
+def test_what_is_left_of_a_job(tmp_path: Path) -> None:
+    other = replace(PLAN, seed=1)
+    job = Job((PLAN, other))
+    assert list(undone(job, tmp_path)) == [PLAN.folder, other.folder]
+    do(Job((PLAN,)), place(tmp_path), quiet=True)
+    assert list(undone(job, tmp_path)) == [other.folder]
+    (tmp_path / PLAN.folder / "scores.json").unlink()
+    assert list(undone(job, tmp_path)) == [PLAN.folder, other.folder]
+    assert list(undone(job._replace(part="training"), tmp_path)) == [other.folder]
+
+
+def test_what_is_printed_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = replace(PLAN, beta=-1.0)
+    (failure,) = do_and_log(Job((PLAN, wrong)), place(tmp_path), tmp_path / "logs")
+    log = (tmp_path / "logs" / f"{PLAN.folder}.txt").read_text()
+    assert str(PLAN) in log and str(wrong) in log and "2/2 steps" in log and failure.traceback in log
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_failure_is_said_once_and_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A study's jobs on a Ray cluster: the same work, done by whichever machines are there.
 
 Where the machines see the study's folder, runs are done in it and go on from their checkpoints wherever a machine
-dies. Where they do not, each run is done in a folder of its machine and sent back whole.
+dies. Where they do not, each run is done in a folder of its machine and sent back whole, with its log.
 """
 
 import io
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from unbraid.work import THREADS, Done, Failure, Job, Place, do
+from unbraid.work import THREADS, Done, Failure, Job, Place, do_and_log, undone
 
 RETRIES = 5  # of a job whose machine dies
 TOKEN = ".here"  # by this file a machine knows the study's folder
@@ -57,10 +57,8 @@ def on_ray(
                 try:
                     failures, sent = ray.get(reference)
                 except ray.exceptions.RayError as error:
-                    name, plan = next(iter(job.runs.items()))
-                    said = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-                    failures, sent = [Failure(str(place.folder / name), str(plan), said, str(error))], b""
-                _unpack(sent, place.folder)
+                    failures, sent = _lost(job, place, error), b""
+                _unpack(sent, place.folder.parent)
                 yield Done(job, failures)
     finally:
         for reference in waiting:
@@ -94,18 +92,19 @@ def _knock(address: str) -> None:
 
 
 def _do_there(job: Job, place: Place, token: str, threads: str) -> tuple[list[Failure], bytes]:
-    """What a machine of the cluster does: the job's failures, and its run folders where nobody else sees them."""
+    """What a machine of the cluster does: the job's failures, and its runs and log where nobody else sees them."""
     os.environ.update(dict.fromkeys(THREADS, threads))
     known = place.folder / TOKEN
     if known.is_file() and known.read_text() == token:
-        return do(job, place, quiet=True), b""
+        return do_and_log(job, place, place.folder.parent / "logs"), b""
     with tempfile.TemporaryDirectory() as folder:
-        failures = do(job, place._replace(folder=Path(folder)), quiet=True)
+        runs, logs = (Path(folder) / name for name in ("runs", "logs"))
+        failures = do_and_log(job, place._replace(folder=runs), logs)
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as archive:
-            for name in job.runs:
-                if (Path(folder) / name).is_dir():
-                    archive.add(Path(folder) / name, name)
+            for part in (runs, logs):
+                if part.is_dir():
+                    archive.add(part, part.name)
         return failures, buffer.getvalue()
 
 
@@ -113,3 +112,12 @@ def _unpack(sent: bytes, folder: Path) -> None:
     if sent:
         with tarfile.open(fileobj=io.BytesIO(sent)) as archive:
             archive.extractall(folder, filter="data")
+
+
+def _lost(job: Job, place: Place, error: Exception) -> list[Failure]:
+    """A failure for each run of a job that Ray could not bring to its end."""
+    said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+    return [
+        Failure(str(place.folder / name), str(plan), said, str(error))
+        for name, plan in undone(job, place.folder).items()
+    ]

@@ -1,7 +1,9 @@
 """One piece of a study's work: training runs and scoring them, wherever that is done."""
 
+import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -73,6 +75,35 @@ def done(plan: Plan, folder: Path) -> Run | None:
     run = Run(target)
     present = {score["metric"] for score in scores_of(plan, run)}
     return run if run.finished and present.issuperset(plan.metrics) else None
+
+
+def undone(job: Job, folder: Path) -> dict[str, Plan]:
+    """Those of a job's runs that have still to be trained, or to be scored where that is a part of the job."""
+    trained = job.part == "training"
+    return {
+        plan.folder: plan
+        for plan in job.plans
+        if not ((folder / plan.folder / "finished.json").exists() if trained else done(plan, folder))
+    }
+
+
+def do_and_log(job: Job, place: Place, logs: Path) -> list[Failure]:
+    """The same as `do`, with all that is printed meanwhile in a file named after the job's first run."""
+    logs.mkdir(parents=True, exist_ok=True)
+    with (
+        open(logs / f"{next(iter(job.runs))}.txt", "a", buffering=1) as log,
+        redirect_stdout(log),
+        redirect_stderr(log),
+    ):
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), *job.runs.values(), sep="\n")
+        try:
+            failures = do(job, place)
+        except KeyboardInterrupt as asked:
+            print(asked)
+            raise
+        for failure in failures:
+            print(failure.traceback)
+    return failures
 
 
 def do(job: Job, place: Place, *, quiet: bool = False) -> list[Failure]:

@@ -9,10 +9,9 @@ writes into the folders of a study that somebody has begun again.
 import multiprocessing
 import os
 import threading
-import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
@@ -21,7 +20,7 @@ from typing import NamedTuple
 
 from unbraid.locks import at_work
 from unbraid.plan import Plan
-from unbraid.work import THREADS, Done, Failure, Job, Place, do, jobs_of
+from unbraid.work import THREADS, Done, Failure, Job, Place, do_and_log, jobs_of, undone
 
 TRIES = 3  # of a job whose process dies
 
@@ -72,9 +71,8 @@ def on_workers(
                     if deaths[str(job)] < TRIES:
                         waiting.append(job)
                         continue
-                    failures = [
-                        _died(name, job.runs[name], place, worker.process.exitcode) for name in job.runs
-                    ]
+                    lost = undone(job, place.folder)
+                    failures = [_died(name, lost[name], place, worker.process.exitcode) for name in lost]
                 else:
                     idle[worker.number] = worker
                 if job.part == "training":  # what was trained is scored by whoever has time
@@ -159,20 +157,10 @@ def _serve(line: Connection, place: Place, logs: Path) -> None:
         arrived.wait()
         arrived.clear()
         job = jobs.popleft()
-        logs.mkdir(parents=True, exist_ok=True)
-        with (
-            open(logs / f"{next(iter(job.runs))}.txt", "a", buffering=1) as log,
-            redirect_stdout(log),
-            redirect_stderr(log),
-        ):
-            print(time.strftime("%Y-%m-%d %H:%M:%S"), *job.runs.values(), sep="\n")
-            try:
-                failures = do(job, place)
-            except KeyboardInterrupt as asked:
-                print(asked)
-                break
-            for failure in failures:
-                print(failure.traceback)
+        try:
+            failures = do_and_log(job, place, logs)
+        except KeyboardInterrupt:
+            break
         with suppress(OSError):
             line.send(failures)
     here.close()
