@@ -62,18 +62,16 @@ def test_centrality_compares_all_models(folder: Path, monkeypatch: pytest.Monkey
     assert len(found.choices) == 6 and all(0 <= choice.score <= 1 for choice in found.choices)
 
 
-def test_translation_takes_the_lowest_or_says_that_it_is_not_there(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = sys.modules["unbraid.select"]
-    monkeypatch.setattr(module, "available_metrics", dict)
-    with pytest.raises(ValueError, match="has no translation metric: choose by udr or centrality"):
-        select(folder, "translation")
+def test_translation_takes_the_lowest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
-    monkeypatch.setattr(module, "available_metrics", lambda: {"translation_difficulty": None})
-    monkeypatch.setattr(module, "evaluate", lambda *_, **__: [{"value": next(values)}])
+    monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", lambda *_, **__: [{"value": next(values)}])
     found = select(folder, "translation", device="cpu")
     assert [choice.score for choice in found.choices] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+def test_translation_is_the_metric_s_or_the_reason_why_not(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"ranked by translation: A translation is learned .* got 80 codes"):
+        select(folder, "translation", samples=80, device="cpu")
 
 
 def test_a_single_seed_is_left_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from unbraid.data.dataset import Dataset
-from unbraid.evaluate import available_metrics, evaluate
+from unbraid.evaluate import evaluate
 from unbraid.metrics import cross_votes, kl_per_code, model_centrality, udr
 from unbraid.model import Model, load
 from unbraid.naming import choose
@@ -28,7 +28,6 @@ from unbraid.settings import describe
 from unbraid.tables import written
 
 GROUPS, SIZE = 200, 32  # of images, for centrality: fewer than the paper's, so that it takes minutes
-TRANSLATION = "translation_difficulty"
 
 
 class Choice(NamedTuple):
@@ -79,8 +78,6 @@ def select(
         quiet: Shows no progress.
     """
     rank = choose("way to choose", by, WAYS)
-    if by == "translation" and TRANSLATION not in available_metrics():
-        raise ValueError("This release of Unbraid has no translation metric: choose by udr or centrality.")
     study = open_study(folder)
     if not study.done:
         raise ValueError(f"{folder} has no finished runs to choose among: let the study finish some.")
@@ -218,7 +215,12 @@ def _by_translation(
         try:
             size = min(samples, len(one.dataset))
             found = evaluate(
-                one.model.method, one.dataset, [TRANSLATION], samples=size, test_samples=0, seed=seed
+                one.model.method,
+                one.dataset,
+                ["translation_difficulty"],
+                samples=size,
+                test_samples=0,
+                seed=seed,
             )
             scores[one.run.folder.name] = found[0]["value"]
         except ValueError as error:
