@@ -119,6 +119,17 @@ def test_train_writes_a_run_and_evaluate_scores_it(unbraid: CommandLine, trained
     assert shown.out.startswith("kl ") and "(n=60" in shown.out
 
 
+def test_evaluate_leaves_out_what_does_not_apply_unless_it_was_named(
+    unbraid: CommandLine, tmp_path: Path
+) -> None:
+    words = ["--size", 32, "--steps", 1, "--batch", 4, "--device", "cpu", "--quiet"]
+    unbraid("train", "infogan", "--data", "sprites", *words, "--out", tmp_path / "gan")
+    usual = unbraid("evaluate", tmp_path / "gan", "--samples", 20, "--json")
+    assert [score["metric"] for score in usual.json] == ["reconstruction"]
+    named = unbraid("evaluate", tmp_path / "gan", "--samples", 20, "--metrics", "kl")
+    assert named.code == 2 and "infogan has no posterior" in named.err
+
+
 class TestExplore:
     """`unbraid explore`, without a browser."""
 

@@ -100,7 +100,13 @@ def evaluate(
             help="Options of the dataset, such as --part test; others are as in training.",
         ),
     ] = None,
-    metrics: Metrics = "reconstruction,kl",
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            help="Names, separated by commas, `strand:name` for one strand; or all that apply; else reconstruction and "
+            "kl where they apply."
+        ),
+    ] = None,
     protocol: ProtocolName = "disentanglement_lib",
     samples: Annotated[
         int | None,
@@ -128,7 +134,7 @@ def evaluate(
 
     scores = evaluate_run(
         run,
-        metrics.split(","),
+        metrics.split(",") if metrics else (),
         data=data,
         words=words or (),
         protocol=protocol,

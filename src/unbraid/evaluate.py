@@ -80,7 +80,8 @@ def evaluate(
         test_samples: Observations to test such predictors on; the protocol's by default.
         test_dataset: What to draw the test sample from; the same dataset by default.
         seed: Of the samples, and of metrics that draw.
-        skip_missing: Leaves out metrics that need what the method or the dataset does not have.
+        skip_missing: Leaves out metrics that do not apply, such as those that need what the method or the dataset does
+            not have.
         quiet: Shows no progress.
     """
     rules = choose("protocol", protocol, PROTOCOLS)
@@ -120,16 +121,14 @@ def score(
             there = test.of_strand(strand) if strand and test is not None else test
             began = time.perf_counter()
             try:
-                arguments = _arguments(
-                    name, function, here, there, seed, choose("protocol", protocol, PROTOCOLS)
-                )
-            except Missing as missing:
+                rules = choose("protocol", protocol, PROTOCOLS)
+                result = function(**_arguments(name, function, here, there, seed, rules))
+            except ValueError as reason:
                 if not skip_missing:
                     raise
                 if not quiet:
-                    print(f"{name} left out: {missing}", file=sys.stderr)
+                    print(f"{name} left out: {reason}", file=sys.stderr)
                 continue
-            result = function(**arguments)
             common = {
                 "seed": seed,
                 "n": _first(result, "n", "n_votes", "n_differences"),

@@ -101,7 +101,9 @@ def score_files(
 
 
 def _chosen(metrics: Sequence[str]) -> tuple[list[str], bool]:
-    """The metrics by name, and whether those that cannot be computed here are left out."""
+    """The metrics by name, and whether those that cannot be computed here are left out; of none, a usual few."""
+    if not metrics:
+        return ["reconstruction", "kl"], True
     return (list(available_metrics()), True) if list(metrics) == ["all"] else (list(metrics), False)
 
 
