@@ -2,7 +2,7 @@
 
 import pytest
 
-from unbraid.tables import Row, direction, html, in_form, latex, markdown, numbers, table
+from unbraid.tables import Row, direction, html, in_form, latex, markdown, numbers, table, written
 
 
 def row(method: str, mean: float, std: float | None = 0.01, *, metric: str = "mig", **other: object) -> Row:
@@ -30,6 +30,14 @@ def test_less_is_better_of_losses_and_neither_of_a_kl() -> None:
 
 def test_where_all_are_alike_none_is_the_best() -> None:
     assert not any(cell.best for _, (cell,) in table([row("a", 0.5), row("b", 0.5)]).lines if cell)
+
+
+def test_settings_are_written_as_the_command_line_has_them() -> None:
+    values = (4.0, ["pos_x", "scale"], [], {"plain": "linear:0:25:400"}, None)
+    assert [written(value) for value in values] == ["4.0", "pos_x,scale", "none", "linear:0:25:400", "None"]
+    assert "| correlate pos_x,scale |" in markdown(
+        [row("a", 0.5, settings={"correlate": ["pos_x", "scale"]})]
+    )
 
 
 def test_one_setting_alone_is_not_the_best_and_datasets_are_apart() -> None:

@@ -153,7 +153,9 @@ def numbers(mean: float, std: float | None) -> tuple[str, str]:
 
 
 def written(value: Any) -> str:
-    """A setting as a table has it."""
+    """A setting as a table has it; several values as the command line has them."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(written, value)) or "none"
     return value["plain"] if isinstance(value, dict) and "plain" in value else str(value)
 
 
