@@ -84,6 +84,17 @@ def test_rank_correlations_are_spearmans() -> None:
     assert rank_correlations(records[:2]) == []
 
 
+def test_scores_of_which_less_is_better_agree_where_they_fall() -> None:
+    records = [record("vae", seed, value) for seed, value in enumerate((0.1, 0.2, 0.3))]
+    records += [
+        record("vae", seed, value, metric=metric)
+        for metric in ("translation_difficulty", "kl")
+        for seed, value in enumerate((9.0, 5.0, 1.0))
+    ]
+    (found,) = rank_correlations(records)
+    assert_close(found.rho[0], np.array([1.0, 1.0, -1.0]))
+
+
 def test_two_runs_stand_side_by_side(tmp_path: Path) -> None:
     options = {"size": 32, "codes": 3, "architecture": "mlp", "steps": 1, "batch": 4}
     runs = [

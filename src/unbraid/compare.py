@@ -40,7 +40,9 @@ class RankCorrelations(NamedTuple):
 
     data: str
     metrics: tuple[str, ...]
-    rho: Float[np.ndarray, "m m"]  # Spearman's; not a number where a metric is the same for all runs
+    rho: Float[
+        np.ndarray, "m m"
+    ]  # above 0 where two agree; not a number where a metric is the same for all runs
     runs: int
 
 
@@ -96,14 +98,17 @@ def interval(differences: Float[np.ndarray, " n"], confidence: float = CONFIDENC
 
 
 def rank_correlations(records: Sequence[Record]) -> list[RankCorrelations]:
-    """Spearman's rank correlation between every two metrics over the runs on each dataset that have both."""
+    """Spearman's rank correlation between every two metrics over the runs on each dataset that have both.
+
+    Scores of which less is better are turned around, so that a positive coefficient is agreement.
+    """
     shown, laws, tables = _of_metric(records, None), {}, {}
     for record in shown:
         laws.setdefault(record["metric"], set()).add(record["protocol"])
     for record in shown:
         law = f" ({record['protocol']})" if len(laws[record["metric"]]) > 1 else ""
         table = tables.setdefault(record["data"], {}).setdefault(record["metric"] + law, {})
-        table[f"{record['run']} {record['on']}"] = record["value"]
+        table[f"{record['run']} {record['on']}"] = (direction(record["metric"]) or 1) * record["value"]
     found = []
     for data, table in tables.items():
         runs = list(dict.fromkeys(run for values in table.values() for run in values))
