@@ -170,7 +170,9 @@ def test_a_bottleneck_draws_codes_and_pays_for_them() -> None:
     method = make(Intervention, bottleneck=2.0, translation=0.0, undo=0.0, adversary=0.0)
     total, parts, _ = method.loss(batch_for(Intervention), batch_for(Intervention, seed=5))
     assert_close(total, parts["nll"] + 2 * parts["kl"])
-    assert method.encode(images()).shape == (8, 4)
+    assert method.encode(images()).shape == (8, 4) and method.prior(3).shape == (3, 4)
+    with pytest.raises(ValueError, match="no prior to draw codes from"):
+        make(Intervention).prior(3)
 
 
 def test_features_of_several_dimensions_are_strands() -> None:

@@ -258,6 +258,15 @@ class Intervention(Method[Batch]):
         """What the decoder puts out: the parameters of p(x|z)."""
         return self.decoder(codes).to(codes.dtype)
 
+    def prior(self, size: int) -> Codes:
+        """Standard normal codes, where a bottleneck makes them so."""
+        if not self.bottleneck:
+            raise ValueError(
+                "The intervention autoencoder has no prior to draw codes from: encode images, or train it with a "
+                "bottleneck."
+            )
+        return super().prior(size)
+
     def players(self) -> tuple[Player, ...]:
         autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
         taken: dict[str, Any] = {"batches": 2, "takes": "autoencoder"}
