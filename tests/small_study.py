@@ -1,5 +1,6 @@
 """A study of a few tiny runs, for tests of what is made of studies."""
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,14 @@ def small_study(folder: Path, plans: Sequence[Plan] = (*PLANS, BROKEN), name: st
     recipe = Recipe(name, "A small study.", tuple(plans), PUBLISHED)
     study(recipe, folder, device="cpu", quiet=True)
     return folder
+
+
+def table(folder: Path) -> set[tuple[str, ...]]:
+    """What a study's runs scored, to compare with another study's."""
+    with open(folder / "results.csv") as file:
+        return {
+            tuple(row[name] for name in ("run", "seed", "metric", "value")) for row in csv.DictReader(file)
+        }
 
 
 def record(method: str, seed: int, value: float, **other: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """A study on a Ray cluster, src/unbraid/cluster.py."""
 
-import csv
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.small_study import table
 from unbraid import cluster
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
@@ -98,13 +98,6 @@ def test_a_cluster_gives_the_table_of_one_process_and_a_dead_node_loses_no_run(
     study(Recipe("own", "", plans, {}), tmp_path / "here", device="cpu", quiet=True)
     assert table(tmp_path / "ray") == table(tmp_path / "here") and len(table(tmp_path / "ray")) >= 8
     assert len(list(tmp_path.glob("ray/logs/*.txt"))) == 8
-
-
-def table(folder: Path) -> set[tuple[str, ...]]:
-    with open(folder / "results.csv") as file:
-        return {
-            tuple(row[name] for name in ("run", "seed", "metric", "value")) for row in csv.DictReader(file)
-        }
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,6 +1,5 @@
 """Processes that do a study's jobs, src/unbraid/workers.py."""
 
-import csv
 import json
 import multiprocessing
 import os
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.small_study import table
 from unbraid import workers
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
@@ -27,13 +27,6 @@ from unbraid.plan import Plan, replace
 BASE = Plan("cnn", "credit", {OPTIONS}, ("group_accuracy",), {{"samples": 0}})
 runs = [replace(BASE, seed=seed, features=features) for seed in range(10) for features in (4, 8, 16, 32)]
 """
-
-
-def table(folder: Path) -> set[tuple[str, ...]]:
-    with open(folder / "results.csv") as file:
-        return {
-            tuple(row[name] for name in ("run", "seed", "metric", "value")) for row in csv.DictReader(file)
-        }
 
 
 @pytest.mark.slow
