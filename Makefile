@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 help:
 	@echo "make setup   make $(VENV) and install the pinned environment"
 	@echo "make test    set up, then check style and types, run all tests"
-	@echo "make demo    set up, then train two methods and write one page"
+	@echo "make demo    set up, then train five systems and write one page about them"
 	@echo "make docs    set up, then build the documentation; warnings are errors"
 	@echo "make format  format the code"
 	@echo "make clean   remove what was built, the environment too"

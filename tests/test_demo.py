@@ -1,38 +1,116 @@
-"""The demo, src/unbraid/demo.py, at a scale of seconds."""
+"""The demo, src/unbraid/demo.py, at a scale of seconds; one test looks at its page in a browser."""
 
+import html
+import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from unbraid.demo import BLIND, METRICS, PAIRED, demo
+from tests.report.test_page import Checker
+from tests.test_readme import parse
+from unbraid.demo import demo
+from unbraid.recipes.demo import contests, plans
 from unbraid.runs import Run
 
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+KEYS = ("recon-contrast", "intervention", "principled-contrast", "augmented-gin", "subembeddings")
+SMALL: dict[str, Any] = {"steps": 2, "samples": 100, "workers": 1}
 
-def test_both_methods_learn_from_as_many_images_alike() -> None:
-    assert BLIND.options["batch"] == 2 * PAIRED.options["batch"]
-    assert BLIND.options["beta"] == PAIRED.options["beta"]
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo(tmp_path_factory.mktemp("demo") / "demo", quiet=True, **SMALL)
 
 
-def test_the_demo_trains_scores_and_shows_two_methods(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = demo(tmp_path / "demo", steps=3, samples=300)
-    runs = [Run(tmp_path / "demo" / plan.method) for plan in (BLIND, PAIRED)]
-    assert page == tmp_path / "demo" / "index.html"
-    for run in runs:
-        assert run.finished
-        assert set(METRICS) <= {score["metric"] for score in run.scores()}
-    told = capsys.readouterr().err
-    assert "beta-vae: training" in told and "ada-gvae: training" in told and str(page) in told
+def test_each_system_stands_beside_a_plain_model_of_the_same_data() -> None:
+    assert tuple(contests()) == KEYS and len({plan.folder for plan in plans()}) == 10
+    for contest in contests(seed=3).values():
+        assert contest.ours.plan.data == contest.plain.plan.data
+        assert contest.ours.plan.scoring == contest.plain.plan.scoring
+        assert contest.ours.plan.options["seed"] == contest.plain.plan.options["seed"] == 3
+        for side in contest:
+            assert side.metric.split(".")[0] in side.plan.metrics
+
+
+def test_nothing_is_downloaded() -> None:
+    for plan in plans():
+        assert plan.data == "mixture" or plan.options["digits"] == "bundled"
+
+
+def test_every_system_has_its_number_its_picture_its_explorer_and_its_command(page: Path) -> None:
     text = page.read_text()
-    assert "Ada-GVAE" in text and "The same on your own data" in text and "://" not in text
+    checker = Checker(text)
+    assert page.name == "index.html" and page.stat().st_size < 10_000_000
+    assert set(KEYS) <= set(checker.ids) and "://" not in text and "<script" not in text
+    links = [source for source in checker.sources if not source.startswith("data:image/")]
+    assert links.count("#recon-contrast") == 1
+    for key in KEYS:
+        assert f"explorers/{key}.html" in links and (page.parent / f"explorers/{key}.html").is_file()
+    assert text.count('class="bar ours"') == 5 and text.count('class="bar plain"') == 5
+    assert text.count("The same on your own data") == 5
 
-    trained = [(run.folder / "model.safetensors").stat().st_mtime_ns for run in runs]
-    page.unlink()
-    assert demo(tmp_path / "demo", steps=3, samples=300, quiet=True).exists()
-    assert [(run.folder / "model.safetensors").stat().st_mtime_ns for run in runs] == trained
-    assert capsys.readouterr().err == ""
 
-    before = [run.scores() for run in runs]
-    demo(tmp_path / "demo", steps=4, samples=300, quiet=True)
-    assert all(run.scores() != scores for run, scores in zip(runs, before, strict=True))
+def test_the_page_is_valid_html(page: Path) -> None:
+    html5lib = pytest.importorskip("html5lib", reason="the validator html5lib is in the extra `dev`")
+    html5lib.HTMLParser(strict=True).parse(page.read_text())
+
+
+def test_the_commands_on_the_page_can_be_read(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("my-images", "patients", "controls"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"<pre><code>(.*?)</code></pre>", page.read_text(), re.S)
+    commands = [
+        html.unescape(re.sub(r"</?span>", "", line)) for block in blocks for line in block.splitlines()
+    ]
+    assert len(commands) >= 15
+    for command in commands:
+        parse(command)
+
+
+def test_a_second_call_uses_finished_runs_and_says_what_it_does(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = sorted((page.parent / "runs").glob("*/model.safetensors"))
+    trained = [path.stat().st_mtime_ns for path in weights]
+    assert len(weights) == 10 and all(Run(path.parent).finished for path in weights)
+    before = page.read_bytes()
+    monkeypatch.setattr("unbraid.explore.write_explorer", lambda run, out: out)
+    assert demo(page.parent, **SMALL) == page and page.read_bytes() == before
+    assert [path.stat().st_mtime_ns for path in weights] == trained
+    told = capsys.readouterr().err
+    assert "1/3  Training 5 systems" in told and "3/3" in told and str(page) in told
+
+
+def test_a_run_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise FloatingPointError("the loss is not finite")
+
+    monkeypatch.setattr("unbraid.plan.Plan.run", broken)
+    with pytest.raises(
+        ValueError, match=r"demo failed. FloatingPointError: the loss is not finite \(unbraid train"
+    ):
+        demo(tmp_path / "demo", quiet=True, **SMALL)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to look at the page with")
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_a_browser_shows_all_of_it(page: Path, width: int, scheme: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is in the extra `dev`")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        asked: list[str] = []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page.as_uri())
+        unseen = "[...document.images].filter(one => one.naturalWidth < 2 || one.clientWidth < 2).length"
+        assert tab.evaluate("document.images.length") > 15 and tab.evaluate(unseen) == 0
+        assert tab.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0  # nothing sticks out
+        tab.click("text=Play with this model >> nth=0")
+        assert tab.url.endswith("explorers/recon-contrast.html")
+        assert not [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+        browser.close()

@@ -47,6 +47,19 @@ def test_sentences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown[0] == "  failed: unbraid train b: ValueError: no" and len(shown) == 2
 
 
+def test_the_time_left_counts_parts_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four runs one was at 40 of 100 steps when the study began. After 10 s it has ended and another is at 40: 1.0
+    of the 3.6 that were left, so 26 s remain."""
+    now = iter([100.0, 110.0])
+    begin(tmp_path / "c", 40, 20.0)
+    monkeypatch.setattr("unbraid.live.time.monotonic", lambda: next(now))
+    display = Quiet(PLANS, tmp_path, known=0)
+    assert display.left() is None
+    display.end("c", None)
+    begin(tmp_path / "d", 40, 4.0)
+    assert display.left() == pytest.approx(26.0)
+
+
 def test_the_table_has_a_line_for_each_run_under_way(tmp_path: Path) -> None:
     begin(tmp_path / "c", 40, 20.0)
     with Table(PLANS, tmp_path, known=0) as display:

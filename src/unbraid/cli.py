@@ -409,7 +409,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder for runs and page.")] = Path("demo"),
     as_json: AsJSON = False,
 ) -> None:
-    """Train two methods on rendered sprites and write one page that shows them."""
+    """Train five systems on data that needs no download and write one page that shows them."""
     from unbraid.demo import demo as run_demo
 
     path = run_demo(out, quiet=as_json)

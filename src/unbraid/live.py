@@ -16,6 +16,7 @@ from unbraid.progress import SECONDS_BETWEEN_LINES, duration
 from unbraid.work import Failure
 
 SHOWN = 20  # lines of the table
+ENOUGH = 0.25  # of a run, to say how long the rest will take
 
 
 class Glimpse(NamedTuple):
@@ -62,6 +63,7 @@ class Live:
         self.ended: dict[str, Failure | None] = {}
         self._began = time.monotonic()
         self._last = float("-inf")
+        self._before = self._done()  # of runs that go on
 
     def __enter__(self) -> "Live":
         return self
@@ -97,10 +99,15 @@ class Live:
         return {name: far for name, far in seen.items() if far is not None}
 
     def left(self) -> float | None:
-        """Seconds to go, by how long the runs that ended took; None before the first has."""
-        if not self.ended or len(self.ended) == len(self.plans):
+        """Seconds to go, by how much was done since the start, parts of runs counted; None before that is a quarter of
+        a run, and at the end."""
+        done = self._done() - self._before
+        if done < ENOUGH or len(self.ended) == len(self.plans):
             return None
-        return (time.monotonic() - self._began) / len(self.ended) * (len(self.plans) - len(self.ended))
+        return (time.monotonic() - self._began) / done * max(len(self.plans) - self._done(), 0.0)
+
+    def _done(self) -> float:
+        return sum((far.step / max(far.steps, 1) for far in self.running().values()), float(len(self.ended)))
 
 
 class Quiet(Live):

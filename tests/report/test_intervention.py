@@ -12,7 +12,7 @@ from unbraid.methods import Intervention
 from unbraid.model import Model
 from unbraid.report import importance_chart, joint_chart, neighbours, quantile_traversals, rank_chart
 from unbraid.report.charts import file_bytes
-from unbraid.report.intervention import joint, noted
+from unbraid.report.intervention import interventions, joint, noted
 
 
 def dataset(size: int = 60) -> Dataset:
@@ -107,3 +107,21 @@ def test_neighbours_lie_nearest_in_their_strand(monkeypatch: pytest.MonkeyPatch)
         neighbours(model(), dataset())
     with pytest.raises(ValueError, match="among 70 images at least; got 60"):
         neighbours(trained, dataset(), queries=67)
+
+
+def test_an_intervention_takes_a_feature_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With pixels for codes, three features are the three lines of a picture; set back, each picture is whole again."""
+    monkeypatch.setattr(Intervention, "encode", lambda self, x, given=None: x.flatten(1))
+    monkeypatch.setattr(Intervention, "decode", lambda self, codes, given=None: codes.view(-1, 1, 3, 3))
+    figure = interventions(model(features=3, dimensions=3), dataset(), strands=["z1"], count=4)
+    image, other, decoded, changed, back = (row.images for row in figure.rows)
+    expected = image.clone()
+    expected[:, :, 1] = other[:, :, 1]
+    assert_close(changed, expected)
+    assert_close(decoded, image)
+    assert_close(back, image)
+    assert [row.label for row in interventions(model(features=3, dimensions=3), dataset()).rows[3::2]] == [
+        "z0 of other",
+        "z1 of other",
+        "z2 of other",
+    ]

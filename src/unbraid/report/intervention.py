@@ -188,6 +188,41 @@ def neighbours(
     return Figure(tuple(sheet), tuple(columns), caption)
 
 
+def interventions(
+    model: Model,
+    dataset: Dataset,
+    *,
+    strands: Sequence[str | int] | None = None,
+    count: int = 8,
+    seed: int = 0,
+) -> Figure:
+    """Images with one feature taken from another image, and with it set back after decoding and encoding (Prop. 1).
+
+    Args:
+        model: A trained model with a decoder.
+        dataset: Where the images come from.
+        strands: The features to set; by default the method's own, or its busiest codes.
+        count: How many images.
+        seed: Of the images.
+    """
+    x = examples(dataset, max(2 * count, 512), seed=seed)
+    first, other = x[:count], x[count : 2 * count]
+    codes, others = model.encode(first), model.encode(other)
+    if strands is None:
+        strands = list(getattr(model.method, "blocks", ())) or activity(model, x).active[:3]
+    rows = [Row("image", first), Row("other", other), Row("decoded", model.decode(codes))]
+    for strand in strands:
+        name = f"code {strand}" if isinstance(strand, int) else strand
+        changed = model.decode(model.strands.swap(codes, others, strand)[0])
+        back = model.strands.swap(model.encode(changed), codes, strand)[0]
+        rows += [Row(f"{name} of other", changed), Row("set back", model.decode(back), name)]
+    caption = (
+        "One feature of each image is taken from the other one, decoded, encoded again and set back, which should give "
+        "what was decoded at first."
+    )
+    return Figure(tuple(rows), caption=caption)
+
+
 def rank_chart(
     names: Sequence[str], coefficients: Float[np.ndarray, "m m"], *, dark: bool = False
 ) -> "Chart":
