@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import Generator
 
+from unbraid.metrics.latents import widest
 from unbraid.model import Model, load
 from unbraid.plan import Plan
 from unbraid.progress import duration
@@ -36,6 +37,7 @@ AFTER = (
 )
 HALVES = {"whole": "whole", "r0": "half 1", "r1": "half 2"}
 PARTS = {"whole": "whole", "z0": "part 1", "z1": "part 2"}
+VIEWS = "Columns are pairs: the same digit and the same texture, in another place."
 FACTORS = {"background": "texture", "location": "place"}
 
 
@@ -90,10 +92,10 @@ def swapped_strands(trained: Trained) -> Exhibit:
         "Swap a strand",
         "Written digits in bright colours. The system sees the same digit twice, in other colours, and learns a code "
         "of two strands: one tells which digit it is, the other everything that changed.",
-        "A classifier that reads the first strand alone cannot be fooled by colours it has never seen.",
+        "A classifier that reads the first strand alone is hard to fool by colours that it has never seen.",
         measure=_measure(
             trained,
-            "accuracy where it is worst",
+            "Accuracy where it is worst",
             "plain CNN",
             "Both models are tested on grounds that training did not show, and judged by the digit and ground on "
             "which they do worst.",
@@ -126,7 +128,7 @@ def an_intervention(trained: Trained) -> Exhibit:
         "could be a picture, and setting the part back gives the first one again.",
         measure=_measure(
             trained,
-            "how far apart the parts are",
+            "How far apart the parts are",
             "plain autoencoder",
             "How much better digit and hue are read off one part than off the other (SAP), on digits that training did "
             "not show. 0 is not at all.",
@@ -159,7 +161,7 @@ def salient_against_common(trained: Trained) -> Exhibit:
         "Grass makes up most of every pixel, so a plain model spends its code on grass.",
         measure=_measure(
             trained,
-            "digits found without labels",
+            "Digits found without labels",
             "plain VAE",
             "Codes are sorted into ten heaps, and the number says how many pictures lie in the heap of their digit. "
             "Ours are the salient codes alone.",
@@ -182,15 +184,16 @@ def recovered_latents(trained: Trained) -> Exhibit:
     rows = dataset.draw(4000, Generator().manual_seed(0))
     x, latents = dataset.observe(rows), dataset.latents
     assert latents is not None and dataset.combinations is not None
-    models = {"untrained": load(trained.plain.folder, device="cpu"), "trained": trained.model}
-    codes = {name: model.encode(x).numpy() for name, model in models.items()}
+    true, component = latents.true(rows).numpy(), dataset.combinations[rows].numpy()
+    untrained, found = (
+        load(run.folder, device="cpu").encode(x).numpy() for run in (trained.plain, trained.ours)
+    )
+    codes = {"untrained": untrained[:, widest(untrained, true.shape[1])], "trained": found}
     chart = chart_of(
         "Latents found again",
-        "Points by their two true numbers; two directions of the ten that are observed; then the two widest codes and "
-        "how wide all ten are, before training and after.",
-        partial(
-            recovery_chart, x.numpy(), latents.true(rows).numpy(), dataset.combinations[rows].numpy(), codes
-        ),
+        "Points by their two true numbers, and by two of the directions that are observed; by the two widest codes "
+        "before and after training; last, how wide each of the ten codes is, the widest first.",
+        partial(recovery_chart, x.numpy(), true, component, codes, columns=3),
     )
     return _exhibit(
         "Recover what was hidden",
@@ -200,12 +203,12 @@ def recovered_latents(trained: Trained) -> Exhibit:
         "Nobody tells it how many numbers there were: two of its codes stay wide, and eight shrink.",
         measure=_measure(
             trained,
-            "agreement with the true numbers",
+            "Agreement with the true numbers",
             "untrained flow",
             "The correlation between true numbers and codes, each with its best partner.",
         ),
         chart=chart,
-        look="The last scatter should be the first one again, up to mirroring and stretching.",
+        look="After training the points should lie as their true numbers do, up to mirroring and stretching.",
         commands=(
             (
                 "A table of numbers, or images, of which slightly changed copies can be made:",
@@ -224,12 +227,12 @@ def subembeddings_apart(trained: Trained) -> Exhibit:
         "A plain contrastive model sees the same pairs. Both of its halves learn the same.",
         measure=_measure(
             trained,
-            "how far apart the halves are",
+            "How far apart the halves are",
             "plain SimCLR",
             "By how much each half tells its own factor better than the other half does; 1 is complete, 0 is not at "
             "all.",
         ),
-        figure=view_pairs(dataset_of(trained.ours), count=8, seed=1),
+        figure=_renamed(view_pairs(dataset_of(trained.ours), count=8, seed=1), ("view 1", "view 2"), VIEWS),
         chart=_halves(trained, "r:disentanglement_gap", ("plain SimCLR", "subembeddings"), HALVES),
         look="In the right table the first half is good at digits and poor at textures, the second the other way "
         "round.",

@@ -150,6 +150,7 @@ def recovery_chart(
     components: Int[np.ndarray, " n"],
     codes: Mapping[str, Float[np.ndarray, "n d"]],
     *,
+    columns: int = 4,
     dark: bool = False,
 ) -> "Chart":
     """The true latents and what is observed of them, then for each model the latents found and its spectrum (Fig. 1).
@@ -157,7 +158,9 @@ def recovery_chart(
     Found latents are the widest codes, in the order and with the signs that correlate best with the true ones.
     """
     many = {title: found.shape[1] > latents.shape[1] for title, found in codes.items()}  # else no spectrum
-    figure, panels = panels_of(2 + len(codes) + sum(many.values()), dark, width=2.5, height=2.5, columns=4)
+    figure, panels = panels_of(
+        2 + len(codes) + sum(many.values()), dark, width=2.5, height=2.5, columns=columns
+    )
     rest = iter(panels[2:])
     shown = np.random.default_rng(0).permutation(len(latents))[:3000]
     _scatter(panels[0], latents[shown], components[shown], "true latents", dark)
