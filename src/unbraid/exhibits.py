@@ -131,7 +131,7 @@ def an_intervention(trained: Trained) -> Exhibit:
             "How far apart the parts are",
             "plain autoencoder",
             "How much better digit and hue are read off one part than off the other (SAP), on digits that training did "
-            "not show. 0 is not at all.",
+            "not show. A part that knows more of everything scores too; the tables tell.",
         ),
         figure=_renamed(figure, names, caption),
         chart=_halves(trained, "disentanglement_gap", ("autoencoder", "with interventions"), PARTS),

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 from PIL import Image, features
 
-from unbraid.report.rendering import number, picture, templates, unbroken, uri
+from unbraid.report.rendering import hundredths, number, picture, templates, unbroken, uri
 
 
 def test_numbers_have_four_digits_and_a_minus() -> None:
@@ -34,3 +34,7 @@ def test_what_is_filled_in_is_escaped() -> None:
     assert (
         templates().from_string("{{ name }} {{ 12345 | counted }}").render(name="<b>") == "&lt;b&gt; 12,345"
     )
+
+
+def test_hundredths_have_no_minus_before_a_zero() -> None:
+    assert [hundredths(value) for value in (0.666, -0.004, -0.126, 1.0)] == ["0.67", "0.00", "−0.13", "1.00"]

@@ -32,6 +32,7 @@ def templates(*, light: bool = False) -> "Environment":
     found.filters["strip"] = lambda images: picture(image_strip(images), light=light)
     found.filters["svg"] = lambda chart: uri(chart, "image/svg+xml")
     found.filters["number"] = number
+    found.filters["hundredths"] = hundredths
     found.filters["unbroken"] = unbroken
     found.filters["counted"] = lambda value: f"{value:,}"
     return found
@@ -56,6 +57,11 @@ def uri(content: bytes, kind: str) -> str:
 def number(value: float | int) -> str:
     """A score in four digits at most."""
     return "not a number" if np.isnan(value) else f"{value:.4g}".replace("-", "−")
+
+
+def hundredths(value: float) -> str:
+    """A score to two decimals, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def unbroken(command: str) -> "Markup":

@@ -52,7 +52,7 @@ def _colours(seed: int) -> Contest:
         "prediction": 1000.0,
         "likelihood": Normal(0.1),
     }
-    own |= {"reader": "conv-channelwise", "batch": 32}
+    own |= {"architecture": "mlp-small", "reader": "conv-channelwise", "batch": 32}
     scoring = {"samples": 0, "on": {"part": "test"}}
     ours = Plan("recon-contrast", "colored-mnist", common | own, ("group_accuracy",), scoring)
     plain = Plan("cnn", "colored-mnist", common | {"batch": 64}, ("group_accuracy",), scoring)
