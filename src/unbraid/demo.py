@@ -58,10 +58,8 @@ def demo(
 
 def _explorers(runs: dict[str, Run], out: Path, quiet: bool) -> dict[str, str]:
     """Writes the explorer of each run; where each lies, from the page."""
-    try:
-        from unbraid.explore import write_explorer
-    except ModuleNotFoundError:
-        return {}
+    from unbraid.explore import write_explorer
+
     places = {key: f"explorers/{key}.html" for key in runs}
     with progress("explorers", len(runs), quiet=quiet, unit="pages") as bar:
         for done, (key, run) in enumerate(runs.items(), start=1):
