@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
 from unbraid.evaluate import available_metrics, evaluate
-from unbraid.methods import BetaVAE, FactorVAE
+from unbraid.methods import BetaVAE, FactorVAE, Intervention
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.samples import Sample
 from unbraid.seeds import derive
@@ -214,3 +214,33 @@ def test_metrics_without_labels_decode() -> None:
     assert scores[0]["metric"] == "translation_difficulty" and scores[0]["n"] == 200
     assert "steps=100" in scores[0]["protocol"] and "width=8" in scores[0]["protocol"]
     assert len(scores[0]["evidence"]["per_feature"]) == 4
+
+
+def test_an_intervention_is_undone_where_the_code_comes_back() -> None:
+    """With pixels for codes all of it is undone.
+
+    Now let encoding a second time forget the second of two codes. Of observations (1, 1) and (3, 3), setting a code to
+    the other's changes it by 2. Set back, the first code is right and the second is off by 1 and by 3, so 1 + 9 is left
+    of 4 + 4; of the other intervention nothing is left of 4 + 4: 1 - 10 / 16.
+    """
+
+    class Halves(Intervention):
+        forgets = False
+
+        def encode(self, x: torch.Tensor, given: object = None) -> torch.Tensor:
+            codes = x.flatten(1)
+            second = torch.zeros_like(codes) if self.forgets and self.again else codes
+            self.again = True
+            return torch.cat([codes[:, :1], second[:, 1:]], 1)
+
+        def decode(self, codes: torch.Tensor, given: object = None) -> torch.Tensor:
+            return codes
+
+    method = Halves.__new__(Halves)
+    source = make(Intervention, features=2, dimensions=1).float()
+    method.__dict__ = source.__dict__
+    data = Dataset(torch.tensor([[1.0, 1.0], [3.0, 3.0]]), name="two")
+    for forgets, expected in ((False, 1.0), (True, 1 - 10 / 16)):
+        method.forgets, method.again = forgets, False
+        scores = evaluate(method, data, ["undone"], samples=0, test_samples=0)
+        assert_close(scores[0]["value"], expected)

@@ -201,6 +201,38 @@ def inversion(sample: Sample) -> Inversion:
     return Inversion(float(observations), float(codes), "largest absolute error", sample.size)
 
 
+class Undone(NamedTuple):
+    score: float
+    n: int
+
+
+def undone(sample: Sample) -> Undone:
+    """How much of what setting one feature to another observation's changes is undone by setting it back, after what it
+    gave was decoded and encoded again: 1 is all, 0 nothing. Features that change nothing do not count, so one feature
+    that holds everything has 1 as well."""
+    method = sample.method
+    if type(method).decode is Method.decode:
+        raise Missing(
+            f"{method.name()} does not decode, so nothing can be set and seen: choose other metrics."
+        )
+    features, size = list(sample.features.values()), method.strands.size
+
+    def changes(x: Tensor, given: Tensor | None) -> Tensor:
+        codes = method.encode(x, given)
+        decoded, totals = method.decode(codes, given), codes.new_zeros(2)
+        for columns in features:
+            chosen = torch.isin(
+                torch.arange(size, device=codes.device), torch.tensor(columns).to(codes.device)
+            )
+            changed = method.decode(torch.where(chosen, codes.roll(1, 0), codes), given)
+            back = method.decode(torch.where(chosen, codes, method.encode(changed, given)), given)
+            totals += torch.stack([(back - decoded).square().sum(), (changed - decoded).square().sum()])
+        return totals[None]
+
+    left, made = sample.over_batches(changes).sum(0)
+    return Undone(float(1 - left / made) if made > 0 else 1.0, sample.size)
+
+
 def find_metric(metric: str | Metric) -> tuple[str, Metric]:
     """The name and the function of a metric."""
     if callable(metric):
@@ -217,7 +249,7 @@ def available_metrics() -> dict[str, Metric]:
     own = {"reconstruction": reconstruction, "background_reconstruction": background_reconstruction, "kl": kl}
     return (
         own
-        | {"inversion": inversion}
+        | {"inversion": inversion, "undone": undone}
         | {
             name: function
             for name, function in functions.items()

@@ -128,15 +128,15 @@ def an_intervention(trained: Trained) -> Exhibit:
         "could be a picture, and setting the part back gives the first one again.",
         measure=_measure(
             trained,
-            "How far apart the parts are",
+            "Interventions that can be undone",
             "plain autoencoder",
-            "How much better digit and hue are read off one part than off the other (SAP), on digits that training did "
-            "not show. A part that knows more of everything scores too; the tables tell.",
+            "How much of the change that a replaced part makes is gone after decoding, encoding and setting it back. "
+            "What each part holds is another question; the tables tell.",
         ),
         figure=_renamed(figure, names, caption),
         chart=_halves(trained, "disentanglement_gap", ("autoencoder", "with interventions"), PARTS),
-        look="One of the two parts should hold the hue alone: replacing the other one changes the digit and leaves its "
-        "colour.",
+        look="At best one of the two parts holds the hue alone: replacing the other one changes the digit and leaves "
+        "its colour. Not every training gets there.",
         commands=(
             (
                 "A folder of square images is all that is needed:",
