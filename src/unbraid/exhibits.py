@@ -126,12 +126,12 @@ def an_intervention(trained: Trained) -> Exhibit:
         "A plain model has little reason to tell the two apart.",
         "The system replaces one part of a code by that of another picture, and asks for two things: what is decoded "
         "could be a picture, and setting the part back gives the first one again.",
-        measure=_measure(
+        measure=_left(
             trained,
-            "Interventions that can be undone",
+            "Left of an intervention that was undone (less is better)",
             "plain autoencoder",
-            "How much of the change that a replaced part makes is gone after decoding, encoding and setting it back. "
-            "What each part holds is another question; the tables tell.",
+            "A replaced part changes the picture; this much of the change is still there after it was set back. What "
+            "each part holds is another question: the tables tell.",
         ),
         figure=_renamed(figure, names, caption),
         chart=_halves(trained, "disentanglement_gap", ("autoencoder", "with interventions"), PARTS),
@@ -272,6 +272,13 @@ def _measure(trained: Trained, name: str, instead: str, meaning: str, chance: fl
     contest = trained.contest
     ours, plain = score_of(contest.ours, trained.ours), score_of(contest.plain, trained.plain)
     return Measure(name, ours, plain, instead, meaning, chance)
+
+
+def _left(trained: Trained, name: str, instead: str, meaning: str) -> Measure:
+    """What a score lacks to 1, in per cent."""
+    found = _measure(trained, name, instead, meaning)
+    ours, plain = (100 * (1 - value) for value in (found.ours, found.plain))
+    return found._replace(ours=ours, plain=plain, full=max(ours, plain, 1e-9), unit="%")
 
 
 def _renamed(figure: Figure, names: Sequence[str], caption: str) -> Figure:

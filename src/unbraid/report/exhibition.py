@@ -11,7 +11,7 @@ from unbraid.runs import write_atomically
 
 
 class Measure(NamedTuple):
-    """One number with the method and without it, both from 0 to 1 and the more the better."""
+    """One number with the method and without it."""
 
     name: str  # in plain words
     ours: float
@@ -19,6 +19,8 @@ class Measure(NamedTuple):
     instead: str  # what the plain number is of
     meaning: str  # a sentence or two
     chance: float | None = None  # what guessing would have
+    full: float = 1.0  # what a whole bar stands for
+    unit: str = ""  # such as %
 
 
 class Exhibit(NamedTuple):
