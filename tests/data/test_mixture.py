@@ -37,6 +37,18 @@ def test_a_trial_is_always_the_same_and_no_other() -> None:
     assert not torch.equal(mixture(trial=2).source, first.source)  # type: ignore[arg-type]
 
 
+def test_a_trial_is_the_same_with_any_number_of_threads() -> None:
+    threads, made = torch.get_num_threads(), []
+    try:
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            made.append(mixture(turn=45.0).description()["fingerprint"])
+            assert torch.get_num_threads() == count
+    finally:
+        torch.set_num_threads(threads)
+    assert len(set(made)) == 1
+
+
 def test_making_one_leaves_the_default_generator_alone() -> None:
     torch.manual_seed(0)
     expected = torch.rand(3)

@@ -1,6 +1,8 @@
 """Artificial data of Sorrenson et al., 2020, arXiv:2001.04872, Sec. 4.1: two latents behind ten columns."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, get_args
 
 import torch
@@ -53,15 +55,15 @@ def mixture(
         low, high = map(math.log, VARYING)
         steps = (low + (high - low) * torch.rand(steps.shape, generator=generator)).exp()
     basis = _turned(turn)
-    latents = Latents(
-        values=values @ basis,
-        network=_network(trial),
-        axes=basis[:INFORMATIVE],
-        directions=basis[list(along)],
-        spreads=steps,
-        seed=derive(trial, "sets"),
-    )
-    with torch.no_grad():
+    with _one_thread(), torch.no_grad():
+        latents = Latents(
+            values=values @ basis,
+            network=_network(trial),
+            axes=basis[:INFORMATIVE],
+            directions=basis[list(along)],
+            spreads=steps,
+            seed=derive(trial, "sets"),
+        )
         rows = latents.network(latents.values)
     return Dataset(
         rows,
@@ -72,6 +74,17 @@ def mixture(
         label="component",
         latents=latents,
     )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums come out the same to the last bit, however many threads there are: a run knows its data again."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _turned(degrees: float) -> Float[Tensor, "l l"]:
