@@ -91,7 +91,7 @@ def test_the_walk_through_adds_a_method_that_passes_every_test(copy: Path) -> No
         *(f"tests/methods/test_{MODULE}.py", "tests/methods/test_common.py"),
         *("-k", f"test_{MODULE} or {MODULE.replace('_', '-')}"),
     )
-    common = (ROOT / "tests" / "methods" / "test_common.py").read_text().count("@every_method")
+    common = (ROOT / "tests" / "methods" / "test_common.py").read_text().count("(cls: type[Method]")
     own = next(block for block in blocks() if block.file.startswith("tests/")).text.count("def test_")
     assert f"{common + own} passed" in tests
     listed = json.loads(python(copy, "-m", "unbraid", "list", "methods", "--json"))["methods"]
