@@ -143,13 +143,16 @@ def test_single_seeds_are_compared_with_nothing(tmp_path: Path) -> None:
     assert "<title>Two &lt;runs&gt;</title>" in text
 
 
-def test_explorers_are_written_where_they_can_be_and_linked(tmp_path: Path) -> None:
+def test_explorers_are_written_where_they_can_be_and_linked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     plans = [replace(PLANS[0], architecture="conv"), PLANS[4]]  # the second has too many weights for a page
     folder = small_study(tmp_path / "a study", plans)
     page = tmp_path / "pages" / "page.html"
     assert "Explore this model" not in write_study_report(folder, page).read_text()
     links = re.findall(r'href="([^"]*)"', write_study_report(folder, page, explorers=True).read_text())
     assert links == [f"../a%20study/runs/{plans[0].folder}/explorer.html"]
+    assert f"{plans[1].folder} has no explorer: " in capsys.readouterr().err
     written = folder / "runs" / plans[0].folder / "explorer.html"
     assert written.exists() and not (folder / "runs" / plans[1].folder / "explorer.html").exists()
     os.utime(written, (0, 0))  # older than the weights: not of this model

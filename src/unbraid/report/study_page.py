@@ -1,7 +1,7 @@
 """The page of a study: its tables, what follows from them, and one run of each method to look at."""
 
-import contextlib
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,12 +69,14 @@ def write_study_report(
 
 
 def write_explorers(runs: Sequence[Run], root: Path | str | None = None) -> None:
-    """Writes an explorer into the folder of each run that can have one."""
+    """Writes an explorer into the folder of each run that can have one, and says why another has none."""
     from unbraid.explore import write_explorer
 
     for run in runs:
-        with contextlib.suppress(ValueError, OSError):  # too large for a page, or nothing to show
+        try:
             write_explorer(run, root=root)
+        except (ValueError, OSError) as error:  # too large for a page, or nothing to show
+            print(f"{run.folder.name} has no explorer: {error}", file=sys.stderr)
 
 
 def render(study: StudyFolder, subjects: Sequence[Subject], title: str, *, hidden: int = 0) -> str:
