@@ -1,5 +1,6 @@
 """The public names, src/unbraid/__init__.py."""
 
+import os
 import subprocess
 import sys
 from types import ModuleType
@@ -19,6 +20,18 @@ def test_a_function_is_not_hidden_by_the_module_of_its_name(name: str) -> None:
     """In a process of its own, since imports here are done already."""
     script = f"import unbraid.{name}, unbraid; unbraid.{name}.__code__; from unbraid import {name}; {name}.__code__"
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("given", [None, "8"])
+def test_surroundings_are_set_unless_somebody_has_set_them(given: str | None) -> None:
+    names = {"OMP_WAIT_POLICY": "PASSIVE", "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment |= dict.fromkeys(names, given) if given else {}
+    script = f"import os, unbraid; print(*(os.environ[name] for name in {list(names)}))"
+    found = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment
+    )
+    assert found.stdout.split() == [given or value for value in names.values()]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

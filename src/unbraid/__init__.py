@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 # Read when torch is first imported: threads that spin while they wait cost four times the step on busy cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Read when CUDA starts: its eight queues make the models of a population wait for one another.
+os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 
 if TYPE_CHECKING:
     from unbraid import data, estimators, explore, methods, metrics, nn, objectives

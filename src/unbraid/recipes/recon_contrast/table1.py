@@ -19,7 +19,9 @@ SETTINGS: dict[str, dict[str, object]] = {  # chosen by recon-contrast/search
     "cnn": {"features": 128, "batch": 128},
     "cnn-beta-vae": WEIGHED | {"beta": 4.0},
     "vfae": WEIGHED | {"invariance": 1000.0},
-    "cvib": WEIGHED,
+    "cai": {"features": 32, "invariance": 0.1},
+    "cvib": WEIGHED | {"prediction": 100.0, "invariance": 1.0},
+    "uai": {"prediction": 1000.0, "invariance": 1.0},
     # With 128 pairs there are as many images in a step as for the others.
     "recon-contrast": {
         "batch": 128,
