@@ -49,7 +49,8 @@ ALLOWED = {
     },
     "train": {*BASE, "data", "interrupts", "loop", "memory", "methods", "runs", "tracking", "training"},
     "samples": {"data", "methods", "seeds"},
-    "evaluate": {*BASE, "data", "methods", "metrics", "runs", "samples", "scores"},
+    "model_metrics": {"methods", "metrics", "samples"},
+    "evaluate": {*BASE, "data", "methods", "metrics", "model_metrics", "runs", "samples", "scores"},
     "explore": {"data", "methods", "metrics", "model", "reopen", "report", "runs", "strands", "types"},
     "cli": {"commands"},
 }
