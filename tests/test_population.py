@@ -28,8 +28,12 @@ def test_every_plan_gets_a_run_of_its_own(tmp_path: Path) -> None:
 
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     wrong = replace(PLAN, steps=2, optimiser=None, clip=-1.0)
-    failed, run = train_population([wrong, replace(PLAN, steps=2)], tmp_path, device="cpu", quiet=True)
+    right, told = replace(PLAN, steps=2), []
+    failed, run = train_population(
+        [wrong, right], tmp_path, device="cpu", ended=lambda *end: told.append(end), quiet=True
+    )
     assert isinstance(failed, ValueError) and isinstance(run, Run)
+    assert told == [(wrong, failed), (right, run)]
 
 
 def test_two_plans_for_one_run_are_refused(tmp_path: Path) -> None:

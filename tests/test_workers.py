@@ -16,7 +16,7 @@ from unbraid import workers
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
 from unbraid.study import study
-from unbraid.work import Place, jobs_of
+from unbraid.work import Place, done, jobs_of
 from unbraid.workers import on_workers
 
 OPTIONS = {"observations": 60, "architecture": "mlp", "features": 8, "steps": 20, "batch": 8}
@@ -84,6 +84,26 @@ def test_a_population_is_trained_by_one_and_scored_by_the_others(tmp_path: Path)
     assert (
         len(list(tmp_path.glob("logs/*.txt"))) == 5
     )  # the failed run's is that of those it was trained with
+
+
+def test_a_run_of_a_population_is_scored_while_others_are_trained(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    quick, slow = replace(PLAN, seed=0), replace(PLAN, seed=1, steps=100_000)
+    at_once = place(tmp_path)._replace(population=2)
+    ends = on_workers(jobs_of([quick, slow], 2), at_once, workers=2, logs=tmp_path / "logs", patience=0.05)
+    end = next(end for end in ends if end is not None)
+    assert [*end.job.runs] == [quick.folder] and done(quick, at_once.folder)
+    assert not (at_once.folder / slow.folder / "finished.json").exists()
+    ends.close()
+
+
+def test_trainings_are_dealt_out_with_all_that_is_scored_of_them() -> None:
+    again = replace(PLAN, seed=0, scoring={"samples": 30})
+    plans = [*(replace(PLAN, seed=seed) for seed in range(5)), again]
+    first, second = workers._trainings(jobs_of(plans, 2), 2)
+    assert [plan.options["seed"] for plan in first.plans] == [0, 0, 2, 4]
+    assert [plan.options["seed"] for plan in second.plans] == [1, 3]
+    assert {first.part, second.part} == {"training"}
 
 
 def test_a_job_that_always_kills_its_worker_is_given_up(

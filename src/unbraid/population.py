@@ -5,6 +5,7 @@ turns, each with its recorded step on a stream of its own, and the device works 
 has its own data, noise, folder and checkpoints, and ends as if it had been trained alone.
 """
 
+import functools
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ def train_population(
     checkpoint_seconds: float = 30.0,
     log_every: int = 50,
     compiled: bool | None = None,
+    ended: Callable[[Plan, Run | Exception], None] | None = None,
     quiet: bool = False,
 ) -> list[Run | Exception]:
     """Trains every plan in a folder of its own; returns its run, or what went wrong with it.
@@ -56,6 +58,7 @@ def train_population(
         checkpoint_seconds: The time between two checkpoints of a model.
         log_every: Steps between two lines of history.
         compiled: Whether losses are compiled; left out, where that pays.
+        ended: Is told of every plan's run, or what went wrong with it, as soon as it ends.
         quiet: Shows no progress.
     """
     if at_once < 1:
@@ -66,13 +69,20 @@ def train_population(
     place = choose_device(device)
     how = {"checkpoint_seconds": checkpoint_seconds, "log_every": log_every, "compiled": compiled}
     data = _Shared(root, place)
+    outcomes: dict[int, Run | Exception] = {}
+
+    def end(number: int, outcome: Run | Exception) -> None:
+        outcomes[number] = outcome
+        if ended is not None:
+            ended(plans[number], outcome)
+
     if place.type != "cuda":
-        return [
-            _attempt(
-                lambda p=plan, f=folder: p.run(f, root=root, device=device, resume=resume, quiet=quiet, **how)
+        for number, (plan, folder) in enumerate(zip(plans, folders, strict=True)):
+            alone = functools.partial(
+                plan.run, folder, root=root, device=device, resume=resume, quiet=quiet, **how
             )
-            for plan, folder in zip(plans, folders, strict=True)
-        ]
+            end(number, _attempt(alone))
+        return list(outcomes.values())
 
     def open_one(number: int) -> Loop | Run:
         plan, dataset = plans[number], data.of(plans[number])
@@ -90,7 +100,6 @@ def train_population(
             **how,
         )
 
-    outcomes: dict[int, Run | Exception] = {}
     waiting, playing = deque(range(len(plans))), deque[tuple[int, Loop]]()
     with progress("population", len(plans), quiet=quiet, unit="models") as bar, asked_to_stop() as asked:
         while waiting or playing:
@@ -101,7 +110,7 @@ def train_population(
                     opened.advance(asked)
                     playing.append((number, opened))
                 else:
-                    outcomes[number] = opened
+                    end(number, opened)
             if playing:
                 number, loop = playing.popleft()
                 try:
@@ -113,7 +122,7 @@ def train_population(
                 if after is None:
                     playing.append((number, loop))
                 else:
-                    outcomes[number] = after
+                    end(number, after)
             bar.show(len(outcomes), {"at once": float(len(playing))})
     return [outcomes[number] for number in range(len(plans))]
 

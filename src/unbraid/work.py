@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -87,7 +87,9 @@ def undone(job: Job, folder: Path) -> dict[str, Plan]:
     }
 
 
-def do_and_log(job: Job, place: Place, logs: Path) -> list[Failure]:
+def do_and_log(
+    job: Job, place: Place, logs: Path, trained: Callable[[str], None] | None = None
+) -> list[Failure]:
     """The same as `do`, with all that is printed meanwhile in a file named after the job's first run."""
     logs.mkdir(parents=True, exist_ok=True)
     with (
@@ -97,7 +99,7 @@ def do_and_log(job: Job, place: Place, logs: Path) -> list[Failure]:
     ):
         print(time.strftime("%Y-%m-%d %H:%M:%S"), *job.runs.values(), sep="\n")
         try:
-            failures = do(job, place)
+            failures = do(job, place, trained=trained)
         except KeyboardInterrupt as asked:
             print(asked)
             raise
@@ -106,11 +108,16 @@ def do_and_log(job: Job, place: Place, logs: Path) -> list[Failure]:
     return failures
 
 
-def do(job: Job, place: Place, *, quiet: bool = False) -> list[Failure]:
-    """Trains and scores what is not done yet; those that failed, with their errors."""
+def do(
+    job: Job, place: Place, *, trained: Callable[[str], None] | None = None, quiet: bool = False
+) -> list[Failure]:
+    """Trains and scores what is not done yet; those that failed, with their errors.
+
+    Of a population `trained` is told the name of every run folder as soon as its training has ended well.
+    """
     errors: Mapping[str, Exception] = {}
     if place.population > 1 and job.part != "scoring":
-        errors = _train_at_once(job, place, quiet)
+        errors = _train_at_once(job, place, trained, quiet)
     failures: dict[str, Failure] = {}
     for plan in job.plans:
         if plan.folder in failures:
@@ -130,24 +137,31 @@ def do(job: Job, place: Place, *, quiet: bool = False) -> list[Failure]:
     return list(failures.values())
 
 
-def _train_at_once(job: Job, place: Place, quiet: bool) -> dict[str, Exception]:
+def _train_at_once(
+    job: Job, place: Place, trained: Callable[[str], None] | None, quiet: bool
+) -> dict[str, Exception]:
     """Trains a job's runs many at a time; what went wrong, by the run folder's name."""
     from unbraid.population import train_population
 
-    outcomes = train_population(
+    errors: dict[str, Exception] = {}
+
+    def ended(plan: Plan, outcome: Run | Exception) -> None:
+        if isinstance(outcome, Exception):
+            errors[plan.folder] = outcome
+        elif trained is not None:
+            trained(plan.folder)
+
+    train_population(
         list(job.runs.values()),
         place.folder,
         at_once=place.population,
         root=place.root,
         device=place.device,
         resume=True,
+        ended=ended,
         quiet=quiet,
     )
-    return {
-        name: outcome
-        for name, outcome in zip(job.runs, outcomes, strict=True)
-        if isinstance(outcome, Exception)
-    }
+    return errors
 
 
 def _train_and_score(plan: Plan, place: Place, quiet: bool) -> None:

@@ -1,16 +1,16 @@
 """Processes on this machine that do a study's jobs, each with its share of the cores and a GPU.
 
-They are started once and take one job after the other. Of a population one process a GPU trains, and the others score
-what it has trained. One that dies is started anew, and its job is tried again: a
-run goes on from its checkpoint. When the process that started them is gone they end too, so that nobody is left who
-writes into the folders of a study that somebody has begun again.
+They are started once and take one job after the other. Of a population one process a GPU trains all there is, so that
+the device is never left to the last few of a batch, and the others score each run as soon as it is trained. One that
+dies is started anew, and its job is tried again: a run goes on from its checkpoint. When the process that started them
+is gone they end too, so that nobody is left who writes into the folders of a study that somebody has begun again.
 """
 
 import multiprocessing
 import os
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext
@@ -39,11 +39,20 @@ def on_workers(
     """Does the jobs, `workers` at a time; yields each when it ends, None when nothing has for `patience` seconds."""
     context = multiprocessing.get_context("spawn")
     apart = place.population > 1 and workers > 1
-    waiting = deque(job._replace(part="training") if apart else job for job in jobs)
+    trainers = max(1, len(_gpus())) if apart else workers
+    waiting = deque(_trainings(jobs, trainers) if apart else jobs)
     most = sum(len(job.runs) for job in jobs) if apart else len(jobs)
     numbers, idle = deque(range(min(workers, most))), dict[int, Worker]()
-    trainers = max(1, len(_gpus())) if apart else workers
     busy: dict[Worker, Job] = {}
+    trained: set[str] = set()
+
+    def score(names: Iterable[str], job: Job) -> None:
+        """Lets those runs of a training be scored by whoever has time."""
+        new = set(names) - trained
+        trained.update(new)
+        ready = jobs_of([plan for plan in job.plans if plan.folder in new])
+        waiting.extend(one._replace(part="scoring") for one in ready)
+
     deaths: Counter[str] = Counter()
     try:
         while waiting or busy:
@@ -63,7 +72,12 @@ def on_workers(
             for worker in [worker for worker in busy if worker.line in ready]:
                 job = busy.pop(worker)
                 try:
-                    failures = worker.line.recv()
+                    told = worker.line.recv()
+                    if isinstance(told, str):  # the name of a run that is trained
+                        busy[worker] = job
+                        score([told], job)
+                        continue
+                    failures = told
                 except (EOFError, OSError):
                     worker.process.join()
                     numbers.append(worker.number)
@@ -75,10 +89,9 @@ def on_workers(
                     failures = [_died(name, lost[name], place, worker.process.exitcode) for name in lost]
                 else:
                     idle[worker.number] = worker
-                if job.part == "training":  # what was trained is scored by whoever has time
+                if job.part == "training":
                     failed = {Path(failure.run).name for failure in failures}
-                    trained = [plan for plan in job.plans if plan.folder not in failed]
-                    waiting.extend(one._replace(part="scoring") for one in jobs_of(trained))
+                    score(job.runs.keys() - failed, job)
                     job = job._replace(plans=tuple(plan for plan in job.plans if plan.folder in failed))
                 if job.plans:
                     yield Done(job, failures)
@@ -89,6 +102,13 @@ def on_workers(
             worker.process.join(timeout=10)
             if worker.process.is_alive():
                 worker.process.kill()
+
+
+def _trainings(jobs: Sequence[Job], trainers: int) -> list[Job]:
+    """All runs, dealt out to those who train."""
+    by_run = [[plan for plan in job.plans if plan.folder == name] for job in jobs for name in job.runs]
+    dealt = [[plan for group in by_run[start::trainers] for plan in group] for start in range(trainers)]
+    return [Job(tuple(plans), "training") for plans in dealt if plans]
 
 
 def _next(waiting: deque[Job], *, trains: bool) -> Job | None:
@@ -152,13 +172,17 @@ def _serve(line: Connection, place: Place, logs: Path) -> None:
                 os._exit(1)  # between two writes: files are replaced whole
             arrived.set()
 
+    def tell(name: str) -> None:
+        with suppress(OSError):
+            line.send(name)
+
     threading.Thread(target=listen, daemon=True).start()
     while True:
         arrived.wait()
         arrived.clear()
         job = jobs.popleft()
         try:
-            failures = do_and_log(job, place, logs)
+            failures = do_and_log(job, place, logs, tell)
         except KeyboardInterrupt:
             break
         with suppress(OSError):
