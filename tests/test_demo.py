@@ -12,6 +12,7 @@ from tests.report.test_page import Checker
 from tests.test_readme import parse
 from unbraid.demo import demo
 from unbraid.recipes.demo import contests, plans
+from unbraid.recipes.demo.seeds import runs
 from unbraid.runs import Run
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -32,6 +33,17 @@ def test_each_system_stands_beside_a_plain_model_of_the_same_data() -> None:
         assert contest.ours.plan.options["seed"] == contest.plain.plan.options["seed"] == 3
         for side in contest:
             assert side.metric.split(".")[0] in side.plan.metrics
+
+
+def test_each_seed_has_a_mixture_of_its_own() -> None:
+    for seed in (0, 3):
+        assert [side.plan.options["trial"] for side in contests(seed)["augmented-gin"]] == [seed, seed]
+
+
+def test_the_study_has_seeds_on_which_nothing_was_chosen() -> None:
+    for scale, count in (("quick", 3), ("paper", 10)):
+        seeds = [plan.options["seed"] for plan in runs(scale)]
+        assert sorted(set(seeds)) == list(range(6, 6 + count)) and len(seeds) == 10 * count
 
 
 def test_nothing_is_downloaded() -> None:

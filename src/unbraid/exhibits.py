@@ -126,12 +126,12 @@ def an_intervention(trained: Trained) -> Exhibit:
         "A plain model has little reason to tell the two apart.",
         "The system replaces one part of a code by that of another picture, and asks for two things: what is decoded "
         "could be a picture, and setting the part back gives the first one again.",
-        measure=_left(
+        measure=_measure(
             trained,
-            "Left of an intervention that was undone (less is better)",
+            "How far apart the parts are",
             "plain autoencoder",
-            "A replaced part changes the picture; this much of the change is still there after it was set back. What "
-            "each part holds is another question: the tables tell.",
+            "By how much one part tells the digit and the other the hue better than the other way round, whichever of "
+            "the two is less; 1 is complete, 0 is not at all. Tested on digits that come in all hues alike.",
         ),
         figure=_renamed(figure, names, caption),
         chart=_halves(trained, "disentanglement_gap", ("autoencoder", "with interventions"), PARTS),
@@ -272,13 +272,6 @@ def _measure(trained: Trained, name: str, instead: str, meaning: str, chance: fl
     contest = trained.contest
     ours, plain = score_of(contest.ours, trained.ours), score_of(contest.plain, trained.plain)
     return Measure(name, ours, plain, instead, meaning, chance)
-
-
-def _left(trained: Trained, name: str, instead: str, meaning: str) -> Measure:
-    """What a score lacks to 1, in per cent."""
-    found = _measure(trained, name, instead, meaning)
-    ours, plain = (100 * (1 - value) for value in (found.ours, found.plain))
-    return found._replace(ours=ours, plain=plain, full=max(ours, plain, 1e-9), unit="%")
 
 
 def _renamed(figure: Figure, names: Sequence[str], caption: str) -> Figure:

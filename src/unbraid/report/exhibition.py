@@ -19,8 +19,6 @@ class Measure(NamedTuple):
     instead: str  # what the plain number is of
     meaning: str  # a sentence or two
     chance: float | None = None  # what guessing would have
-    full: float = 1.0  # what a whole bar stands for
-    unit: str = ""  # such as %
 
 
 class Exhibit(NamedTuple):

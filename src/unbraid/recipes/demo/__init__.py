@@ -1,7 +1,8 @@
 """The five systems of `unbraid demo`, each beside a plain model, on data that needs no download.
 
 All settings of the demo are here. They were chosen by looking at pictures and at training and validation data, never at
-what the numbers are of, so that the five trainings fit into a few minutes on two cores.
+what the numbers are of, so that the five trainings fit into a few minutes on two cores. docs/results/demo.md has the
+rules, and what came out on seeds that no choice has seen.
 """
 
 from typing import Any, NamedTuple
@@ -11,9 +12,7 @@ from unbraid.optimisers import Adam
 from unbraid.plan import Plan, replace
 from unbraid.schedules import Cosine, Geometric, Linear
 
-SEED = (
-    3  # one in which the parts of the second system come apart; docs/results/demo.md says how often they do
-)
+SEED = 0  # the first there is, not the one that looks best
 
 
 class Side(NamedTuple):
@@ -64,21 +63,19 @@ def _colours(seed: int) -> Contest:
 
 
 def _intervention(seed: int) -> Contest:
-    """Digits whose hue goes with what they are; a bottleneck keeps either part from holding everything twice."""
+    """Digits whose hue goes with what they are; scored on test digits that come in all hues alike, as in the paper.
+
+    Six codes in all leave no room to hold everything twice.
+    """
     common: dict[str, Any] = {"digits": "bundled", "correlate": ("digit", "hue"), "seed": seed}
     common |= {"architecture": "mlp-small", "steps": 3500, "batch": 32, "optimiser": Adam(2e-3)}
-    common |= {
-        "features": 2,
-        "dimensions": 4,
-        "bottleneck": 2.0,
-        "translation": 0.0,
-    }  # a translator takes too long
+    common |= {"features": 2, "dimensions": 3, "translation": 0.0}  # a translator takes too long
     own: dict[str, Any] = {"undo": 4.0, "adversary": 30.0, "saturating": False}
-    scoring = {"samples": 1500, "test_samples": 1000, "test_part": "test"}
-    metrics = ("undone", "sap", "disentanglement_gap")
+    scoring = {"samples": 1500, "test_samples": 1000, "on": {"part": "test", "correlate": ()}}
+    metrics = ("disentanglement_gap", "sap", "undone")
     ours = Plan("intervention", "hue-mnist", common | own, metrics, scoring)
     plain = replace(ours, undo=0.0, adversary=0.0)
-    return Contest(Side(ours, "undone"), Side(plain, "undone"))
+    return Contest(*(Side(plan, "disentanglement_gap") for plan in (ours, plain)))
 
 
 def _grass(seed: int) -> Contest:
@@ -97,15 +94,10 @@ def _grass(seed: int) -> Contest:
 
 
 def _latents(seed: int) -> Contest:
-    """Two latents behind ten columns."""
+    """Two latents behind ten columns: for each seed others, behind another network."""
     steps = 1500
-    common: dict[str, Any] = {
-        "along": (0, 1),
-        "spreads": "varying",
-        "turn": 45.0,
-        "seed": seed,
-    }
-    common |= {"redraw": True, "batch": 300}
+    common: dict[str, Any] = {"along": (0, 1), "spreads": "varying", "turn": 45.0, "trial": seed}
+    common |= {"redraw": True, "batch": 300, "seed": seed}
     own: dict[str, Any] = {"steps": steps, "optimiser": Adam(1e-2), "rate": Cosine(1.0, 0.0, steps)}
     own |= {"cooling": Geometric(0.5, 0.1, 3 * steps // 5)}
     metrics = ("codes:latent_mcc", "codes:latent_r2", "codes:spectrum")
