@@ -128,16 +128,16 @@ def an_intervention(trained: Trained) -> Exhibit:
         "could be a picture, and setting the part back gives the first one again.",
         measure=_measure(
             trained,
-            "How far apart the parts are",
+            "How much of an intervention can be undone",
             "plain autoencoder",
-            "By how much one part tells the digit and the other the hue better than the other way round, whichever of "
-            "the two is less; 1 is complete, 0 is not at all. Tested on digits that come in all hues alike.",
+            "The share of what replacing a part has changed that setting it back takes away again; 1 is all. Tested on "
+            "digits that come in all hues alike. This is what the system asks for; whether the parts come apart, the "
+            "chart says.",
         ),
         figure=_renamed(figure, names, caption),
         chart=_halves(trained, "disentanglement_gap", ("autoencoder", "with interventions"), PARTS),
         look="At best one of the two parts holds the hue alone: replacing the other one changes the digit and leaves "
-        "its colour. A training as short as this one often does not get there, and then the plain autoencoder may be "
-        "ahead.",
+        "its colour. A training as short as this one often does not get there, and then each part tells some of both.",
         commands=(
             (
                 "A folder of square images is all that is needed:",
