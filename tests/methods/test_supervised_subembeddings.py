@@ -24,6 +24,19 @@ def test_each_half_is_contrasted_by_its_own_factor() -> None:
     assert_close(terms.total, expected[0] + expected[1])
 
 
+def test_standardised_features_are_contrasted_and_not_shown() -> None:
+    """A direction that all features share changes nothing then, and everything otherwise."""
+    batch = batch_for(SupervisedSubembeddings)
+    shift = torch.linspace(1, 5, 16)
+    for standardised in (True, False):
+        method = make(SupervisedSubembeddings, standardised=standardised).train()
+        before, encode = loss(method, batch).total, method.encode
+        method.encode = lambda x, given=None, encode=encode: encode(x, given) + shift  # type: ignore[method-assign]
+        assert torch.allclose(loss(method, batch).total, before) == standardised
+        x = images()
+        assert_close(encode(x), method.encoder(x))
+
+
 def test_a_view_has_the_value_of_its_own() -> None:
     """Three parts read the third factor too, in which the views of a pair differ."""
     encoder = MLPFeatures(SHAPE, hidden=(12,))

@@ -18,6 +18,7 @@ from unbraid.methods.contrastive import (
     same_label,
 )
 from unbraid.nn import extractor
+from unbraid.nn.batch_norm import BatchNorm1d
 from unbraid.objectives import contrast, unit_parts
 from unbraid.strands import Strands
 from unbraid.types import Codes, Observations, Terms, ViewBatch
@@ -36,18 +37,26 @@ class SupervisedSubembeddings(Method[ViewBatch]):
         encoder: Observations to features r; needs an attribute `features`.
         subembeddings: How many parts, and factors, K.
         temperature: τ.
+        standardised: Whether the contrast sees features with mean 0 and variance 1 over the batch. Those of a deep
+            network point almost one way at first, and the part of a factor that is hard to see may stay there.
     """
 
     sizes_strands = True
 
     def __init__(
-        self, encoder: nn.Module, *, subembeddings: int = 2, temperature: float = 0.1
-    ) -> None:  # the paper gives no temperature
+        self,
+        encoder: nn.Module,
+        *,
+        subembeddings: int = 2,
+        temperature: float = 0.1,  # the paper gives none
+        standardised: bool = False,
+    ) -> None:
         super().__init__()
         require_temperature(temperature)
         features = features_of(encoder)
         require_division(features, subembeddings, "features")
         self.encoder, self.subembeddings, self.temperature = encoder, subembeddings, temperature
+        self.standardise = BatchNorm1d(features, affine=False) if standardised else nn.Identity()
         self._strands = Strands(parts_of("r", 0, features, subembeddings), size=features, default="r")
 
     @classmethod
@@ -66,7 +75,7 @@ class SupervisedSubembeddings(Method[ViewBatch]):
                 f"{0 if first is None else first.shape[1]}: use a dataset with factors, such as mnist-stl10."
             )
         r = torch.stack(self.encode(both_views(batch)).chunk(2), 1).flatten(0, 1)
-        r_k = unit_parts(r, self.subembeddings)
+        r_k = unit_parts(self.standardise(r), self.subembeddings)
         infomax = [
             contrast(r_k[:, k], same_label(first[:, k], second[:, k]), temperature=self.temperature)
             for k in range(self.subembeddings)

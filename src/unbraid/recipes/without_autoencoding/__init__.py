@@ -7,6 +7,7 @@ from unbraid.plan import Plan
 from unbraid.schedules import Cosine
 
 GAP = "disentanglement_gap"
+SUPERVISED = "supervised-subembeddings"
 FACTORS = {"dc-bc": ("digit", "background"), "dc-dl": ("digit", "location")}
 
 
@@ -36,6 +37,12 @@ def plan(
     )
     metrics = tuple(f"{strand}:{GAP}" for strand in strands)
     return Plan(method, "mnist-stl10", settings | options, metrics, scoring | {"test_part": "test"})
+
+
+def supervised(scale: str, variant: str = "dc-bc", *, seed: int = 0) -> Plan:
+    """The fully supervised pipeline. A ResNet on photographs does not find the digit without standardised features."""
+    own = {} if scale == "quick" else {"standardised": True}
+    return plan(scale, SUPERVISED, variant, strands=("r",), seed=seed, **own)
 
 
 def cells(

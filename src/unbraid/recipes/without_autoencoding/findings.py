@@ -7,7 +7,7 @@ counts where each half keeps within two points of z on its own factor, and z wit
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.without_autoencoding import plan
+from unbraid.recipes.without_autoencoding import plan, supervised
 from unbraid.schedules import Cosine
 
 SETTINGS: dict[str, dict[str, object]] = {
@@ -30,8 +30,7 @@ def runs(scale: str) -> list[Plan]:
     steps = 300 if scale == "quick" else 3_000
     plans = []
     for seed in range(1 if scale == "quick" else 3):
-        supervised = plan(scale, "supervised-subembeddings", strands=("r",), seed=seed)
-        plans += [supervised]
+        plans += [supervised(scale, seed=seed)]
         plans += [replace(plan(scale, "subinfomax", seed=seed), **options) for options in SETTINGS.values()]
     if scale == "quick":
         return plans

@@ -1,11 +1,10 @@
 """Fully supervised subembeddings on digit and background class: Burns et al., 2021, Table 1."""
 
 from unbraid.plan import Plan
-from unbraid.recipes.without_autoencoding import cells, plan
+from unbraid.recipes.without_autoencoding import SUPERVISED, cells, supervised
 
-METHOD = "supervised-subembeddings"
 PUBLISHED = cells(
-    METHOD,
+    SUPERVISED,
     None,
     "dc-bc",
     {"r": (97.3, 64.5), "r0": (97.3, 10.1), "r1": (11.7, 64.5), "gap of r": (85.6, 54.4)},
@@ -14,4 +13,4 @@ PUBLISHED = cells(
 
 def runs(scale: str) -> list[Plan]:
     """One run."""
-    return [plan(scale, METHOD, strands=("r",), seed=0)]
+    return [supervised(scale)]

@@ -1,11 +1,10 @@
 """Fully supervised subembeddings on digit class and location: Burns et al., 2021, Table 4."""
 
 from unbraid.plan import Plan
-from unbraid.recipes.without_autoencoding import cells, plan
+from unbraid.recipes.without_autoencoding import SUPERVISED, cells, supervised
 
-METHOD = "supervised-subembeddings"
 PUBLISHED = cells(
-    METHOD,
+    SUPERVISED,
     None,
     "dc-dl",
     {"r": (98.2, 99.9), "r0": (98.2, 13.4), "r1": (11.7, 99.9), "gap of r": (86.5, 86.5)},
@@ -14,4 +13,4 @@ PUBLISHED = cells(
 
 def runs(scale: str) -> list[Plan]:
     """One run."""
-    return [plan(scale, METHOD, "dc-dl", strands=("r",), seed=0)]
+    return [supervised(scale, "dc-dl")]
