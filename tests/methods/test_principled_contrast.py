@@ -30,6 +30,15 @@ def test_each_weight_adds_its_term_once() -> None:
     assert_close(high.total - low.total, low.parts["kl"] + low.parts["kl_background"])
 
 
+def test_a_cheap_salient_code_saves_a_share_of_its_divergence() -> None:
+    q = make(PrincipledContrast).posterior(BATCH.target)
+    mean, logvar = q.mean[:, 2:], q.logvar[:, 2:]
+    salient = (mean**2 + logvar.exp() - logvar - 1).sum(1).mean() / 2
+    full, cheap = (loss(make(PrincipledContrast, beta=3.0, salient_cost=cost), BATCH) for cost in (1.0, 0.25))
+    assert_close(full.total - cheap.total, 3.0 * 0.75 * salient)
+    assert_close(full.parts, cheap.parts)
+
+
 def test_tightening_multiplies_both_weights_by_step() -> None:
     settings = {"lambda_c": 3.0, "lambda_z": 2.0, "tightening": Linear(0.0, 1.0, 4)}
     totals = []

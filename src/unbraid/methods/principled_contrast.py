@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import nn
 
 from unbraid.methods.contrast import ContrastAutoencoder
-from unbraid.objectives import Likelihood, Pixels, squared_w2, squared_w2_to_zero
+from unbraid.objectives import Likelihood, Pixels, kl_to_standard_normal, squared_w2, squared_w2_to_zero
 from unbraid.objectives.assignment import ON_HOST
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
@@ -26,6 +26,8 @@ class PrincipledContrast(ContrastAutoencoder):
         lambda_c: The weight of the zero-salient loss L_C; with 0 for both weights, Eq. 3 is left.
         lambda_z: The weight of the transport between the common codes of both; 0 is Eq. 7.
         beta: The weight of the KL divergences.
+        salient_cost: A multiplier of that weight for the salient code. Below 1, what either code could hold is cheaper
+            in the salient one.
         warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
             they cost something.
         tightening: A multiplier of both weights λ by step, such as linear:0:1:5000. With a large λ_C from the start,
@@ -45,6 +47,7 @@ class PrincipledContrast(ContrastAutoencoder):
         lambda_c: float = 1.0,  # Eq. 7 has no weight
         lambda_z: float = 1.0,  # Sec. 4.2
         beta: float = 2.0,  # App. A.3
+        salient_cost: float = 1.0,
         warm_up: Schedule | None = None,
         tightening: Schedule | None = None,
         likelihood: Likelihood = Pixels(),
@@ -58,8 +61,9 @@ class PrincipledContrast(ContrastAutoencoder):
             warm_up=warm_up,
             likelihood=likelihood,
         )
-        require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z)
+        require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z, salient_cost=salient_cost)
         self.lambda_c, self.lambda_z, self.tightening = lambda_c, lambda_z, tightening
+        self.salient_cost = salient_cost
 
     def loss(self, batch: ContrastBatch) -> Terms:
         evidence = self.evidence(batch)
@@ -67,5 +71,7 @@ class PrincipledContrast(ContrastAutoencoder):
         z_t, z_b = (self.strands.take(codes, "common") for codes in (evidence.c_x, evidence.c_y))
         w2 = squared_w2(z_t, z_b)
         tight = 1.0 if self.tightening is None else self.tightening(self.step)
-        total = evidence.bound(self.kl_weight) + tight * (self.lambda_c * zero + self.lambda_z * w2)
+        saved = (1 - self.salient_cost) * kl_to_standard_normal(self.part(evidence.q_x, "salient"))
+        bound = evidence.bound(self.kl_weight) - self.kl_weight * saved
+        total = bound + tight * (self.lambda_c * zero + self.lambda_z * w2)
         return Terms(total, evidence.parts | {"zero_salient": zero, "w2": w2})
