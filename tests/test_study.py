@@ -103,6 +103,12 @@ def test_a_misspelt_metric_is_said_before_the_first_run(tmp_path: Path) -> None:
     assert not (tmp_path / "study").exists()
 
 
+def test_a_misspelt_device_for_scores_is_said_before_the_first_run(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no device 'gpu': choose auto, cpu, cuda or mps"):
+        study(recipe(PLANS[0]), tmp_path / "study", scoring="gpu", quiet=True)
+    assert not (tmp_path / "study").exists()
+
+
 def test_one_run_asked_for_twice_is_refused_whatever_its_metrics(tmp_path: Path) -> None:
     """It would count twice in every mean; only another scoring makes another row of it."""
     for again in (replace(PLANS[0]), replace(PLANS[0], metrics=("kl",)), replace(PLANS[0], beta=1)):

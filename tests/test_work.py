@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+import torch
 
+from unbraid import model
 from unbraid.plan import Plan, replace
 from unbraid.work import Job, Place, do, do_and_log, done, jobs_of, undone
 
@@ -48,6 +50,13 @@ def test_what_is_left_of_a_job(tmp_path: Path) -> None:
     (tmp_path / PLAN.folder / "scores.json").unlink()
     assert list(undone(job, tmp_path)) == [PLAN.folder, other.folder]
     assert list(undone(job._replace(part="training"), tmp_path)) == [other.folder]
+
+
+def test_scores_may_be_computed_on_another_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(model, "choose_device", lambda name: asked.append(name) or torch.device("cpu"))
+    assert do(Job((PLAN,)), place(tmp_path)._replace(scoring="another"), quiet=True) == []
+    assert asked == ["another"]
 
 
 def test_what_is_printed_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -185,6 +185,9 @@ def study(
     ] = None,
     root: Root = None,
     device: Device = "auto",
+    scoring: Annotated[
+        str | None, typer.Option(metavar="DEVICE", help="Where scores are computed, if elsewhere: cpu.")
+    ] = None,
     population: Annotated[
         int, typer.Option(help="Runs that are trained at once on a CUDA device.", metavar="N")
     ] = 1,
@@ -211,6 +214,7 @@ def study(
             folder,
             root=root,
             device=device,
+            scoring=scoring,
             population=population,
             workers=workers,
             ray=ray,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.devices import choose_device
 from unbraid.display import failures_html
 from unbraid.evaluate import find_metric
 from unbraid.live import live
@@ -44,6 +45,7 @@ def study(
     *,
     root: Path | str | None = None,
     device: str = "auto",
+    scoring: str | None = None,
     population: int = 1,
     workers: int = 1,
     ray: str | None = None,
@@ -60,6 +62,8 @@ def study(
         out: The study's folder.
         root: The data root of official files.
         device: auto, cpu, cuda or mps.
+        scoring: The same for computing scores, where that is to be done elsewhere: processes that use a GPU take turns
+            on it, so that scoring on it slows the trainings there.
         population: Runs that are trained at once on one CUDA device, in one process.
         workers: Processes on this machine that do runs, each with its share of the cores and one of the GPUs.
         ray: The address of a Ray cluster that does them instead.
@@ -74,7 +78,9 @@ def study(
             f"A population has at least 1 model and a study at least 1 worker; got population={population} and "
             f"workers={workers}."
         )
-    place = Place(folder / "runs", None if root is None else Path(root), device, population)
+    if scoring is not None and ray is None:
+        choose_device(scoring)  # a misspelt one is said before the first run starts
+    place = Place(folder / "runs", None if root is None else Path(root), device, population, scoring)
     with alone(folder):
         jobs = jobs_of([plan for plan in recipe.runs if done(plan, place.folder) is None], population)
         if ray is not None:

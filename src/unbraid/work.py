@@ -25,6 +25,7 @@ class Place(NamedTuple):
     root: Path | None  # of the data
     device: str
     population: int  # models at once on a CUDA device
+    scoring: str | None = None  # the device that scores are computed on; left out, the same
 
 
 class Job(NamedTuple):
@@ -175,7 +176,7 @@ def _train_and_score(plan: Plan, place: Place, quiet: bool) -> None:
     present = {score["metric"] for score in scores_of(plan, run)}
     missing = [metric for metric in plan.metrics if metric not in present]
     if missing:
-        method = load(target, device=device).method
+        method = load(target, device=place.scoring or device).method
         how: dict[str, Any] = dict(plan.scoring)
         said: dict[str, Any] = {"scoring": scoring_of(plan)}
         if "on" in how:
