@@ -117,6 +117,20 @@ def test_a_job_that_always_kills_its_worker_is_given_up(
     assert "ended with exit code 7, 3 times: is there enough memory?" in failure.error
 
 
+def test_a_population_that_kills_its_worker_is_tried_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_serve", end_at_once)
+    monkeypatch.setattr(workers, "TRIES", 1)
+    (tmp_path / "logs").mkdir()
+    plans = [PLAN, replace(PLAN, seed=1)]
+    at_once = place(tmp_path)._replace(population=2)
+    ends = list(on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs"))
+    jobs = [[*end.job.runs] for end in ends if end is not None]
+    assert sorted(jobs) == sorted([[plan.folder] for plan in plans])
+    assert all(len(end.failures) == 1 for end in ends if end is not None)
+
+
 def end_at_once(*_: object) -> None:
     os._exit(7)
 

@@ -75,6 +75,7 @@ def on_workers(
                     told = worker.line.recv()
                     if isinstance(told, str):  # the name of a run that is trained
                         busy[worker] = job
+                        deaths[str(job)] = 0
                         score([told], job)
                         continue
                     failures = told
@@ -86,6 +87,13 @@ def on_workers(
                         waiting.append(job)
                         continue
                     lost = undone(job, place.folder)
+                    if (
+                        job.part == "training" and len(lost) > 1
+                    ):  # whichever it is, the others are not lost with it
+                        score(job.runs.keys() - lost.keys(), job)
+                        left = jobs_of([plan for plan in job.plans if plan.folder in lost])
+                        waiting.extend(one._replace(part="training") for one in left)
+                        continue
                     failures = [_died(name, lost[name], place, worker.process.exitcode) for name in lost]
                 else:
                     idle[worker.number] = worker
