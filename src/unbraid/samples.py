@@ -16,6 +16,7 @@ from unbraid.methods.base import Method
 from unbraid.seeds import derive
 
 BATCH = 512  # observations encoded at once
+BATCH_ON_GPU = 4096  # where small batches leave it waiting
 SETS = 1024  # sets of augmentations, at most, for metrics that ask for them
 
 
@@ -307,7 +308,7 @@ class Sample:
         """
         rows, device = self._rows if rows is None else rows, self.method.step.device
         parts = []
-        for part in rows.split(BATCH):
+        for part in rows.split(BATCH_ON_GPU if device.type == "cuda" else BATCH):
             given = self.method.given(*self._tables.roles(self._tables.factors(part)))
             given = None if given is None else given.to(device)
             parts.append(function(self.dataset.observe(part.to(device)), given).float().cpu())

@@ -57,7 +57,7 @@ def group_accuracy(
     coarse = np.column_stack([labels, nuisances[:, 0]])
     groups, per_group, sizes = _by_group(right, coarse)
     fine_groups, per_fine_group, fine_sizes = _by_group(right, np.column_stack([labels, nuisances]))
-    values, per_nuisance, _ = _by_group(right, nuisances[:, :1])
+    grounds, per_nuisance, _ = _by_group(right, nuisances[:, :1])
     accuracy_at, worst_at = {}, {}
     for name, column in (conditions or {}).items():
         column = np.asarray(column)
@@ -65,8 +65,9 @@ def group_accuracy(
             raise ValueError(
                 f"the condition {name!r} must have one value a sample; got shape {column.shape} for {len(labels)}."
             )
-        for value in np.unique(column):
-            here = column == value
+        values, place = np.unique(column, return_inverse=True)
+        for number, value in enumerate(values):
+            here = place == number
             accuracy_at[f"{name}={value}"] = float(right[here].mean())
             worst_at[f"{name}={value}"] = float(_by_group(right[here], coarse[here])[1].min())
     return GroupAccuracy(
@@ -82,7 +83,7 @@ def group_accuracy(
         fine_groups=fine_groups,
         per_fine_group=per_fine_group,
         fine_sizes=fine_sizes,
-        nuisances=values[:, 0],
+        nuisances=grounds[:, 0],
         per_nuisance=per_nuisance,
         n=len(labels),
     )
@@ -91,6 +92,9 @@ def group_accuracy(
 def _by_group(
     right: np.ndarray, keys: Int[np.ndarray, "n c"]
 ) -> tuple[Int[np.ndarray, "g c"], Float[np.ndarray, " g"], Int[np.ndarray, " g"]]:
-    groups, place, sizes = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    hits = np.bincount(place.reshape(-1), weights=right, minlength=len(groups))
-    return groups, hits / sizes, sizes
+    place = np.zeros(len(keys), dtype=np.int64)  # of each row among the groups of the columns so far
+    for column in keys.T:
+        values, number = np.unique(column, return_inverse=True)
+        _, place = np.unique(place * len(values) + number, return_inverse=True)
+    _, first, sizes = np.unique(place, return_index=True, return_counts=True)
+    return keys[first], np.bincount(place, weights=right) / sizes, sizes
