@@ -38,6 +38,17 @@ def test_it_advances_to_the_next_line_of_history_and_to_the_end(tmp_path: Path) 
     assert [line["step"] for line in run.history()] == reached
 
 
+def test_a_turn_ends_after_so_many_steps_and_history_has_its_own_spacing(tmp_path: Path) -> None:
+    one, reached = loop(tmp_path / "run"), []
+    while not one.done:
+        one.advance(lambda: False, most=4)
+        one.settle()
+        reached.append(one.step)
+    run = one.finish()
+    assert reached == [4, 8, 10, 14, 18, 20, 24, 25]
+    assert [line["step"] for line in run.history()] == [10, 20, 25]
+
+
 def test_a_stop_comes_between_two_steps_and_is_checkpointed(tmp_path: Path) -> None:
     one = loop(tmp_path / "run")
     one.advance(lambda: one.step >= 3)

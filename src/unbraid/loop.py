@@ -123,11 +123,13 @@ class Loop:
         patience = self.plan.patience
         return self.step >= self.plan.steps or bool(patience and self.since_best >= patience)
 
-    def advance(self, asked: Callable[[], bool]) -> None:
-        """Makes the steps up to the next line of history; fewer when a checkpoint is due or a stop is asked for."""
+    def advance(self, asked: Callable[[], bool], *, most: int | None = None) -> None:
+        """Makes the steps up to the next line of history; fewer when a checkpoint is due or a stop is asked for, and
+        no more than `most`."""
         with self._apart():
             if not self._checkpoint.exists():
                 self._begin()
+            end = math.inf if most is None else self.step + most
             while True:
                 key = self.game.playing(self.step)
                 self.moves = self._advance() if self._play is None else self._play(key)
@@ -135,7 +137,7 @@ class Loop:
                 self._stop, self._due = on_any_process(
                     [asked(), time.monotonic() - self._saved_at > self.checkpoint_seconds], self.place
                 )
-                if self._stop or self._due or self._notable:
+                if self._stop or self._due or self._notable or self.step >= end:
                     return
 
     def settle(self) -> None:

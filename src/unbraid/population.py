@@ -26,6 +26,9 @@ from unbraid.settings import describe
 from unbraid.train import open_loop, settle
 
 AT_ONCE = 16  # models on the device; β-VAEs at 64×64 gain nothing from more than 8
+# Steps of a model before the next one's turn. A stream takes so many launches and no more; the process then waits for
+# it, and the streams of the others run empty.
+A_TURN = 10
 
 
 def train_population(
@@ -107,7 +110,7 @@ def train_population(
                 number = waiting.popleft()
                 opened = _attempt(lambda n=number: open_one(n))
                 if isinstance(opened, Loop):
-                    opened.advance(asked)
+                    opened.advance(asked, most=A_TURN)
                     playing.append((number, opened))
                 else:
                     end(number, opened)
@@ -157,7 +160,7 @@ def _turn(loop: Loop, asked: Callable[[], bool]) -> Run | None:
     loop.settle()
     if loop.done:
         return loop.finish()
-    loop.advance(asked)
+    loop.advance(asked, most=A_TURN)
     return None
 
 
@@ -165,7 +168,7 @@ def _stop(loop: Loop, asked: Callable[[], bool]) -> None:
     """Lets a training write its checkpoint."""
     with suppress(Exception, KeyboardInterrupt):
         loop.settle()
-        loop.advance(asked)
+        loop.advance(asked, most=A_TURN)
         loop.settle()
 
 
