@@ -12,6 +12,7 @@ from unbraid.methods.base import Method
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.gin import GIN
 from unbraid.methods.infogan import InfoGAN
+from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.nn import ARCHITECTURES
 
 DECODING = [cls for cls in METHODS if cls.decode is not Method.decode]
@@ -51,6 +52,11 @@ def test_every_decoder_is_read(cls: type[Method]) -> None:
 @pytest.mark.parametrize("side", [28, 32])
 def test_every_architecture_is_read(architecture: str, side: int) -> None:
     check(shaken(assemble(BetaVAE, (3, side, side), n=10, architecture=architecture)))
+
+
+@pytest.mark.parametrize("layers", ["mlp-small", "conv-contrast"])
+def test_layers_are_read(layers: str) -> None:
+    check(shaken(assemble(PrincipledContrast, (3, 28, 28), n=10, layers=layers)))
 
 
 def test_a_generator_with_batch_statistics_is_read() -> None:

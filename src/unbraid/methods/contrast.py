@@ -9,6 +9,7 @@ from torch import nn
 
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts
+from unbraid.nn import Layered, networks
 from unbraid.objectives import Likelihood, kl_to_standard_normal, squared_w2
 from unbraid.objectives.assignment import ON_HOST
 from unbraid.schedules import Schedule
@@ -51,7 +52,11 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
         common, salient = (cls.setting(settings, strand) for strand in ("common", "salient"))
-        return super().parts(facts._replace(codes=common + salient), wanted, settings)
+        parts = super().parts(facts._replace(codes=common + salient), wanted, settings)
+        if "decoder" in wanted and (layers := cls.setting(settings, "layers")):
+            under, over = (networks(layers, facts.shape, codes)[1] for codes in (common, salient))
+            parts["decoder"] = Layered(under, over, common=common, salient=salient)
+        return parts
 
     def __init__(
         self,

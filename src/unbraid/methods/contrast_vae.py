@@ -24,6 +24,8 @@ class ContrastVAE(ContrastAutoencoder):
         warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
             they cost something.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
+        layers: Not in the paper. The architecture of two decoders, such as mlp: what the common code shows, and over it
+            what the salient code adds; one decoder of both when left out.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -37,6 +39,7 @@ class ContrastVAE(ContrastAutoencoder):
         beta: float = 2.0,  # App. A.3
         warm_up: Schedule | None = None,
         log_w2: bool = False,
+        layers: str = "",
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}

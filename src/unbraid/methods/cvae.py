@@ -36,6 +36,8 @@ class CVAE(ContrastAutoencoder):
         joint: As in the authors' code: the critic is one linear layer, and all weights minimise the sum of all
             terms, its error among them. A linear critic tells nothing apart here, since mixing keeps the means.
         log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
+        layers: Not in the paper. The architecture of two decoders, such as mlp: what the common code shows, and over it
+            what the salient code adds; one decoder of both when left out.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -60,6 +62,7 @@ class CVAE(ContrastAutoencoder):
         warm_up: Schedule | None = None,
         joint: bool = False,
         log_w2: bool = False,
+        layers: str = "",
         likelihood: Likelihood = Pixels(),
     ) -> None:
         sizes = {"common": common, "salient": salient}

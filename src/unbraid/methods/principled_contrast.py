@@ -32,6 +32,8 @@ class PrincipledContrast(ContrastAutoencoder):
             they cost something.
         tightening: A multiplier of both weights λ by step, such as linear:0:1:5000. With a large λ_C from the start,
             salient codes can vanish for the target too, before they carry anything.
+        layers: Not in the paper. The architecture of two decoders, such as mlp: what the common code shows, and over it
+            what the salient code adds; one decoder of both when left out.
         likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
@@ -50,6 +52,7 @@ class PrincipledContrast(ContrastAutoencoder):
         salient_cost: float = 1.0,
         warm_up: Schedule | None = None,
         tightening: Schedule | None = None,
+        layers: str = "",
         likelihood: Likelihood = Pixels(),
     ) -> None:
         super().__init__(

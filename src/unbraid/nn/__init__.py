@@ -15,6 +15,7 @@ from unbraid.nn.gan import Discriminator, Generator, PairCritic
 from unbraid.nn.joined import Joined
 from unbraid.nn.joint_critic import JointCritic
 from unbraid.nn.judge import judge
+from unbraid.nn.layered import Layered
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
@@ -42,6 +43,7 @@ __all__ = [
     "ImageFlow",
     "Joined",
     "JointCritic",
+    "Layered",
     "MLPDecoder",
     "MLPEncoder",
     "MLPFeatures",

@@ -1,6 +1,7 @@
 """Clustering accuracy, silhouettes and distance of common codes on four data sets: Table 1.
 
-Beside the paper's rows there are the bare bound of Eq. 3 and MM-cVAE.
+Beside the paper's rows there are the bare bound of Eq. 3 and MM-cVAE, and Eq. 8, cVAE and Eq. 3 with a decoder in two
+layers.
 """
 
 from unbraid.plan import Plan
