@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,20 @@ def test_a_study_gives_one_row_a_score_and_means_over_seeds(tmp_path: Path) -> N
     assert rows[0].n == 2 and rows[0].published == 12.5
     table = (tmp_path / "table.md").read_text()
     assert "(n=2) [12.5]" in table and "beta 4.0" in table and "published values in brackets" in table
+
+
+def test_scores_can_be_left_for_later_and_elsewhere(tmp_path: Path) -> None:
+    twice = [*PLANS, *(replace(plan, scoring={"samples": 30}) for plan in PLANS)]  # of one run each
+    result = study(recipe(*twice), tmp_path / "here", device="cpu", scoring="later", population=2, quiet=True)
+    trained = {path: path.read_bytes() for path in tmp_path.glob("here/runs/*/model.safetensors")}
+    assert len(trained) == 4 and result.rows == result.failures == []
+    assert not list(tmp_path.glob("here/runs/*/scores.json"))
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    result = study(recipe(*twice), tmp_path / "there", device="cpu", quiet=True)
+    assert result.failures == [] and {row.n for row in result.rows} == {2} and len(result.rows) == 8
+    assert {
+        path.parent.name: path.read_bytes() for path in tmp_path.glob("there/runs/*/model.safetensors")
+    } == {path.parent.name: weights for path, weights in trained.items()}
 
 
 def test_finished_runs_are_never_repeated(tmp_path: Path) -> None:
@@ -104,7 +119,7 @@ def test_a_misspelt_metric_is_said_before_the_first_run(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_device_for_scores_is_said_before_the_first_run(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no device 'gpu': choose auto, cpu, cuda or mps"):
+    with pytest.raises(ValueError, match="no device 'gpu': choose auto, cpu, cuda or mps, or later to score"):
         study(recipe(PLANS[0]), tmp_path / "study", scoring="gpu", quiet=True)
     assert not (tmp_path / "study").exists()
 

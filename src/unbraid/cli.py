@@ -186,7 +186,8 @@ def study(
     root: Root = None,
     device: Device = "auto",
     scoring: Annotated[
-        str | None, typer.Option(metavar="DEVICE", help="Where scores are computed, if elsewhere: cpu.")
+        str | None,
+        typer.Option(metavar="DEVICE|later", help="Where scores are computed, if elsewhere: cpu; or later."),
     ] = None,
     population: Annotated[
         int, typer.Option(help="Runs that are trained at once on a CUDA device.", metavar="N")

@@ -207,8 +207,10 @@ def tidy(done: Done) -> list[dict[str, Any]]:
 def aggregate(done: Done, published: Published | None = None) -> list[Row]:
     """Means and spreads over seeds, a row for each method, dataset, varying settings and metric.
 
-    Where runs on a dataset are scored on several, what they are scored on is one of the settings.
+    Where runs on a dataset are scored on several, what they are scored on is one of the settings, and so is whatever
+    else differs where a run is scored twice.
     """
+    again = _differing([plan for plan, _ in done])
     scored = [(plan, run.data_name, scores_of(plan, run)) for plan, run in done]
     scored_on: dict[str, set[str]] = {}
     for _, data, scores in scored:
@@ -217,6 +219,7 @@ def aggregate(done: Done, published: Published | None = None) -> list[Row]:
     values: dict[tuple[str, str, str, str, str], list[float]] = {}
     for plan, data, scores in scored:
         own = {name: value for name, value in plan.options.items() if name in varying[plan.method]}
+        own |= {name: plan.scoring.get(name) for name in again.get(plan.folder, ())}
         for score in scores:
             on = {"on": score.get("on", "")} if len(scored_on[data]) > 1 else {}
             settings = json.dumps(describe(own | on), sort_keys=True)
@@ -236,6 +239,22 @@ def aggregate(done: Done, published: Published | None = None) -> list[Row]:
         )
         for (method, data, settings, metric, protocol), numbers in values.items()
     ]
+
+
+def _differing(plans: Iterable[Plan]) -> dict[str, list[str]]:
+    """By run folder, the arguments of scoring in which its plans differ, but for what they are scored on."""
+    ways: dict[str, list[Mapping[str, Any]]] = {}
+    for plan in plans:
+        ways.setdefault(plan.folder, []).append(plan.scoring)
+    return {
+        folder: [
+            name
+            for name in sorted(set().union(*found) - {"on"})
+            if len({json.dumps(describe(way.get(name)), sort_keys=True) for way in found}) > 1
+        ]
+        for folder, found in ways.items()
+        if len(found) > 1
+    }
 
 
 def varying_options(plans: Iterable[Plan]) -> dict[str, set[str]]:

@@ -18,7 +18,7 @@ from unbraid.display import failures_html
 from unbraid.evaluate import find_metric
 from unbraid.live import live
 from unbraid.locks import alone
-from unbraid.plan import Plan
+from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
 from unbraid.results import aggregate, scoring_of, write_results
 from unbraid.runs import Run
@@ -26,6 +26,7 @@ from unbraid.tables import Row, html
 from unbraid.work import Done, Failure, Job, Place, do, done, jobs_of
 
 SECONDS_BETWEEN_TABLES = 20.0
+LATER = "later"  # in the place of a device to score on
 
 
 class StudyResult(NamedTuple):
@@ -63,7 +64,8 @@ def study(
         root: The data root of official files.
         device: auto, cpu, cuda or mps.
         scoring: The same for computing scores, where that is to be done elsewhere: processes that use a GPU take turns
-            on it, so that scoring on it slows the trainings there.
+            on it, so that scoring on it slows the trainings there. With `later` runs are trained and not scored: the
+            same study without it scores them, here or wherever its folder is copied to.
         population: Runs that are trained at once on one CUDA device, in one process.
         workers: Processes on this machine that do runs, each with its share of the cores and one of the GPUs.
         ray: The address of a Ray cluster that does them instead.
@@ -78,11 +80,15 @@ def study(
             f"A population has at least 1 model and a study at least 1 worker; got population={population} and "
             f"workers={workers}."
         )
-    if scoring is not None and ray is None:
-        choose_device(scoring)  # a misspelt one is said before the first run starts
+    plans, together = recipe.runs, population
+    if scoring == LATER:
+        plans, scoring = tuple(replace(plan, metrics=()) for plan in plans), None
+        together = population if population == 1 else len(plans)  # nothing is done between two batches
+    elif scoring is not None and ray is None:
+        _choose_scoring(scoring)
     place = Place(folder / "runs", None if root is None else Path(root), device, population, scoring)
     with alone(folder):
-        jobs = jobs_of([plan for plan in recipe.runs if done(plan, place.folder) is None], population)
+        jobs = jobs_of([plan for plan in plans if done(plan, place.folder) is None], together)
         if ray is not None:
             from unbraid.cluster import on_ray
 
@@ -98,6 +104,14 @@ def study(
     return StudyResult(
         folder, aggregate(finished, recipe.published), [failure._asdict() for failure in failures]
     )
+
+
+def _choose_scoring(device: str) -> None:
+    """A misspelt device is said before the first run starts."""
+    try:
+        choose_device(device)
+    except ValueError as error:
+        raise ValueError(f"{str(error).removesuffix('.')}, or {LATER} to score another time.") from None
 
 
 def _check(plans: Sequence[Plan]) -> None:
