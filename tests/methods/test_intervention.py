@@ -145,6 +145,42 @@ def test_the_translator_learns_within_the_loss() -> None:
     assert mean(many) < mean(few) - 0.05
 
 
+def test_shrunk_images_are_translated_as_if_they_were_whole() -> None:
+    """The translator sees a quarter of the pixels, and each counts four times."""
+    size = 8
+    method = assemble(
+        Intervention,
+        (1, size, size),
+        n=10,
+        features=2,
+        architecture="mlp-small",
+        inner_shrink=2,
+        inner_steps=3,
+    )
+    (translator,) = method._translator
+    seen: list[tuple[int, ...]] = []
+    learn = translator.learn
+    translator.learn = lambda weights, u, v, *rest, **how: (  # type: ignore[method-assign]
+        seen.extend([tuple(u.shape), tuple(v.shape)]),
+        learn(weights, u, v, *rest, **how),
+    )[1]
+    torch.manual_seed(0)
+    z, other = torch.randn(4, 2), torch.randn(4, 2)
+    difficulty = method.difficulty(z, other)
+    assert seen == [(4, 1, 4, 4)] * 2
+    torch.manual_seed(0)
+    whole = assemble(
+        Intervention, (1, size, size), n=10, features=2, architecture="mlp-small", inner_steps=3
+    ).difficulty(z, other)
+    assert_close(difficulty, whole, rtol=0.1, atol=0.0)  # log 2 for each pixel, more or less, in both
+
+
+@pytest.mark.parametrize("shrink", [0, 3])
+def test_shrinking_divides_the_sides(shrink: int) -> None:
+    with pytest.raises(ValueError, match=f"divides the height and width of an image; got {shrink} for"):
+        assemble(Intervention, (1, 8, 8), n=10, inner_shrink=shrink, architecture="mlp-small")
+
+
 def test_a_translation_is_between_the_values_of_two_different_images() -> None:
     """Definition 1. Two rows only: were they drawn apart, every second pair would be one row twice."""
     both = rows(size=2).x

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
@@ -53,6 +54,8 @@ class Intervention(Method[Batch]):
         inner_steps: How many steps of gradient descent the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Channels of the translator's first layer.
+        inner_shrink: By how much images are shrunk along each side before they are translated, which takes so many
+            times less; each pixel left counts for those it stands for.
         unrolled: Whether gradients pass through the translator's steps; without, its weights are constants.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
@@ -80,6 +83,7 @@ class Intervention(Method[Batch]):
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.1,
         inner_width: int = 16,
+        inner_shrink: int = 1,
         unrolled: bool = False,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
@@ -98,10 +102,18 @@ class Intervention(Method[Batch]):
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
         self.bottleneck, self.unrolled = bottleneck, unrolled
-        self.inner_steps, self.inner_rate = inner_steps, inner_rate
+        self.inner_steps, self.inner_rate, self.inner_shrink = inner_steps, inner_rate, inner_shrink
+        shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
+        if inner_shrink < 1 or (
+            inner_shrink > 1 and (len(shape) != 3 or any(s % inner_shrink for s in shape[1:]))
+        ):
+            raise ValueError(
+                f"inner_shrink is 1, or divides the height and width of an image; got {inner_shrink} for {shape}."
+            )
+        small = shape if inner_shrink == 1 else (shape[0], *(side // inner_shrink for side in shape[1:]))
         self._strands = feature_strands(features, dimensions)
         with torch.device("meta"):  # its weights are drawn within a step
-            self._translator = (Translator(encoder.shape, width=inner_width),)  # type: ignore[arg-type]
+            self._translator = (Translator(small, width=inner_width),)
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,7 +229,10 @@ class Intervention(Method[Batch]):
         train, test = (
             [torch.where(chosen, value.expand_as(codes), codes) for value in (a, b)] for codes in (z, z_test)
         )
-        u, v, u_test, v_test = self.likelihood.mean(self.decoded(torch.cat([*train, *test]))).chunk(4)
+        images = self.likelihood.mean(self.decoded(torch.cat([*train, *test])))
+        if self.inner_shrink > 1:
+            images = F.avg_pool2d(images, self.inner_shrink)
+        u, v, u_test, v_test = images.chunk(4)
         u, v = (gather(images if self.unrolled else images.detach()) for images in (u, v))
         (translator,) = self._translator
         weights = translator.learn(
@@ -229,7 +244,7 @@ class Intervention(Method[Batch]):
             rate=self.inner_rate,
             unrolled=self.unrolled,
         )
-        return translator.loss(weights, u_test, v_test, self.likelihood.nll)
+        return self.inner_shrink**2 * translator.loss(weights, u_test, v_test, self.likelihood.nll)
 
     def choose(self, z: Codes) -> Bool[Tensor, "b d"]:
         """The dimensions of one feature for each image, all features equally often."""
