@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.methods.subinfomax import REGULARISERS
 from unbraid.model import load
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import file_bytes
@@ -33,7 +34,7 @@ from unbraid.report.subembeddings import (
 from unbraid.runs import Run
 from unbraid.samples import Sample
 
-REGULARISERS = ("infomin", "orthogonality", "permuted_orthogonality", "hessian", "correlation", "dependence")
+OWN = (*REGULARISERS, "directions")
 NEAR = 0.02  # what a half, or the whole code, may lose
 
 
@@ -42,7 +43,7 @@ def setting_of(run: Run) -> str:
     arguments = run.settings["method"]["arguments"]
     if run.method_name != "subinfomax":
         return run.method_name
-    named = [f"{name.replace('_', ' ')} {arguments[name]:g}" for name in REGULARISERS if arguments[name]]
+    named = [f"{name.replace('_', ' ')} {arguments[name]:g}" for name in OWN if arguments.get(name)]
     pipeline = arguments["pipeline"]
     return " + ".join(named or ["none"]) + ("" if pipeline == "separate" else f", {pipeline}")
 

@@ -160,7 +160,7 @@ class Loop:
     def finish(self) -> Run:
         """Lets the method work out what it needs the last weights for, and writes them."""
         with self._apart():
-            finish(self.method, self.dataset, seed=self.plan.seed)
+            finish(self.method, self.dataset, draw=self.draw, seed=self.plan.seed)
             self._save()
             if self.chief:
                 self.run.finish(self.method.state_dict(), self.step)

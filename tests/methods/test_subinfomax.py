@@ -1,5 +1,6 @@
 """SubInfoMax and its regularisers, src/unbraid/methods/subinfomax.py."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +10,14 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, images, loss, make
+from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.game import Game
 from unbraid.methods import SubInfoMax, SupCon
+from unbraid.methods.assemble import assemble
 from unbraid.methods.subinfomax import REGULARISERS
+from unbraid.model import load
 from unbraid.objectives import hessian_blocks, supervised_contrast
+from unbraid.train import train
 from unbraid.types import Terms, ViewBatch
 
 NONE: dict[str, Any] = dict.fromkeys(REGULARISERS, 0.0)
@@ -186,6 +191,32 @@ def test_statistics_are_kept_with_the_weights() -> None:
     other.load_state_dict(method.state_dict())
     assert any("running_mean" in name for name in method.state_dict())
     assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
+
+
+def test_directions_are_found_after_the_last_step_and_kept(tmp_path: Path) -> None:
+    """Until then they are the first dimensions of every part; a run that is loaded again has those that were found."""
+    dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, size=32)
+    options = {"embedding": 16, "directions": 3, "architecture": "conv"}
+    method = assemble(SubInfoMax, dataset.shape, n=len(dataset), **options)
+    x = dataset.observe(torch.arange(40))
+    method.eval()
+    z = method.represent(x)[1]
+    first = [0, 1, 2, 8, 9, 10]
+    assert_close(method.encode(x)[:, method.strands["z"]], z[:, first])
+    method.finish_samples = 400  # type: ignore[misc]
+    run = train(method, dataset, out=tmp_path / "run", steps=2, batch=8, device="cpu", quiet=True)
+    assert method.strands.size == 256 + 6 and len(method.strands["z1"]) == 3
+    codes = method.encode(x)
+    assert not torch.allclose(codes[:, method.strands["z"]], method.represent(x)[1][:, first])
+    assert_close(load(run.folder, device="cpu").method.encode(x), codes)
+
+
+def test_directions_need_joint_labels_and_dimensions() -> None:
+    for wrong in ({"positives": "view-pair"}, {"directions": 5}, {"directions": -1}, {"subembeddings": 1}):
+        with pytest.raises(
+            ValueError, match="Directions are found for at least 2 subembeddings by the joint labels"
+        ):
+            method_with(**({"directions": 2} | wrong))
 
 
 def test_what_is_wrong_is_said() -> None:

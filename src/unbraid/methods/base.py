@@ -13,7 +13,7 @@ from unbraid.nn import Critic, networks
 from unbraid.optimisers import Adam, Optimiser
 from unbraid.settings import Described
 from unbraid.strands import Strands
-from unbraid.types import Batch, Codes, Observations, Others, Terms
+from unbraid.types import Codes, Observations, Others, Terms
 
 B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
 
@@ -61,6 +61,8 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     )
     not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
     not_compiled: ClassVar[str | None] = None  # why its losses cannot be compiled, if so
+    finish_as_drawn: ClassVar[bool] = False  # whether `finish` is given batches as training draws them
+    finish_samples: ClassVar[int] = 10_000  # how many observations, or pairs, it is given
     fewest_batches: ClassVar[int] = 0  # for how many batches the data must have observations
     same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
     conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
@@ -144,7 +146,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     def forward(self, batch: B) -> Terms:  # so that hooks and torch.compile see the loss
         return self.loss(batch)
 
-    def finish(self, batches: Iterable[Batch]) -> None:
+    def finish(self, batches: Iterable[Any]) -> None:
         """What is worked out once, after the last step, from samples of the data; nothing unless a method says so."""
 
     def validation(self, batch: Any) -> Terms:

@@ -1,27 +1,39 @@
 """SubInfoMax. Burns et al., 2021, Unsupervised Disentanglement without Autoencoding: Pitfalls and Future Directions,
 ICML workshop."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.methods.contrastive import Contrastive, Features, FeatureViews, Views, same_label, same_pair
+from unbraid.methods.contrastive import (
+    Contrastive,
+    Features,
+    FeatureViews,
+    Views,
+    both_views,
+    features_of,
+    parts_of,
+    same_label,
+    same_pair,
+)
 from unbraid.objectives import (
     contrast,
     contrast_gradient,
     correlation,
     dependence,
     hessian_blocks,
+    independent_parts,
     infomin,
     orthogonality,
     unit_parts,
 )
 from unbraid.settings import require_nonnegative
-from unbraid.types import Codes, Scalar, Terms, ViewBatch
+from unbraid.strands import Strands
+from unbraid.types import Codes, Observations, Scalar, Terms, ViewBatch
 
 Pipeline = Literal["separate", "unified", "balanced"]
 Positives = Literal["label", "view-pair", "view-pair-masked"]
@@ -55,7 +67,13 @@ class SubInfoMax(Contrastive):
         correlation: λ of the squared correlations between subembeddings over the batch; ours.
         dependence: λ of the dependence between subembeddings over the batch, by kernels; ours.
         on_r: The regularisers that act on the parts of r, not of z.
+        directions: Not in the paper. After the last step every subembedding becomes so many directions of the whole
+            embedding, between which the joint labels' mean embeddings are as independent as can be; 0 for
+            subembeddings as they were trained.
     """
+
+    finish_as_drawn = True
+    finish_samples = 50_000
 
     def __init__(
         self,
@@ -74,6 +92,7 @@ class SubInfoMax(Contrastive):
         correlation: float = 0.0,
         dependence: float = 0.0,
         on_r: tuple[str, ...] = (),
+        directions: int = 0,
     ) -> None:
         for name, value, choices in (("pipeline", pipeline, Pipeline), ("positives", positives, Positives)):
             if value not in get_args(choices):
@@ -92,6 +111,9 @@ class SubInfoMax(Contrastive):
         self.pipeline: Pipeline = pipeline
         self.positives: Positives = positives
         self.on_r = on_r
+        self.directions = directions
+        if directions:
+            self._turnable()
 
     @classmethod
     def splits(cls, settings: Mapping[str, Any]) -> bool:
@@ -104,6 +126,43 @@ class SubInfoMax(Contrastive):
         if self.pipeline == "balanced":
             z_k = z_k / self.subembeddings**0.5  # z has length 1
         return z_k.flatten(1)
+
+    def _turnable(self) -> None:
+        """Makes room for directions; before the last step they are the first dimensions of every part."""
+        size = self.subembeddings * self.directions
+        if not 0 < size <= self.embedding or self.positives != "label" or self.subembeddings < 2:
+            raise ValueError(
+                "Directions are found for at least 2 subembeddings by the joint labels (positives=label), and all "
+                f"together are no more than the embedding's dimensions; got {self.subembeddings} subembeddings of "
+                f"{self.directions} for {self.embedding} dimensions, positives={self.positives}."
+            )
+        features = features_of(self.encoder)
+        parts = parts_of("z", features, size, self.subembeddings)
+        self._strands = Strands(
+            parts_of("r", 0, features, self.subembeddings) | parts, size=features + size, default="z"
+        )
+        each = torch.eye(self.embedding).unflatten(1, (self.subembeddings, -1))[:, :, : self.directions]
+        self.register_buffer("centre", torch.zeros(self.embedding))
+        self.register_buffer("matrix", each.flatten(1).contiguous())
+
+    def finish(self, batches: Iterable[ViewBatch]) -> None:
+        if not self.directions:
+            return
+        z, labels = [], []
+        for batch in batches:
+            z.append(self.represent(both_views(batch))[1])
+            labels.append(cast(Tensor, batch.labels).repeat(2))
+        found = independent_parts(
+            torch.cat(z), torch.cat(labels), parts=self.subembeddings, directions=self.directions
+        )
+        cast(Tensor, self.centre).copy_(found.centre)
+        cast(Tensor, self.matrix).copy_(found.matrix)
+
+    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+        r, z = self.represent(x)
+        if self.directions:
+            z = (z - cast(Tensor, self.centre)) @ cast(Tensor, self.matrix)
+        return torch.cat([r, z], 1)
 
     def loss(self, batch: ViewBatch) -> Terms:
         r, z = self.views(batch)

@@ -13,6 +13,7 @@ from unbraid.objectives.covariance import (
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
 from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
+from unbraid.objectives.independent_parts import Directions, independent_parts
 from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
     Bernoulli,
@@ -35,6 +36,7 @@ from unbraid.objectives.transport import squared_w2, squared_w2_to_zero
 __all__ = [
     "Bernoulli",
     "Decomposition",
+    "Directions",
     "Likelihood",
     "Normal",
     "Pixels",
@@ -62,6 +64,7 @@ __all__ = [
     "gaussian_kernel",
     "gaussian_nll",
     "hessian_blocks",
+    "independent_parts",
     "infomin",
     "jensen_shannon",
     "kl",

@@ -29,7 +29,7 @@ def dependence(z: Parts, *, width: float = 0.7) -> Scalar:
     dimensions of one are turned against those of the other.
 
     Args:
-        z: Parts of unit length, so that one width suits all.
+        z: Parts whose distances one width suits, such as those of unit length.
         width: σ.
     """
     everyone = gather(z)
@@ -63,5 +63,6 @@ def correlation(z: Parts) -> Scalar:
 
 def _centred(part: Float[Tensor, "n e"], width: float) -> Float[Tensor, "n n"]:
     with torch.autocast(part.device.type, enabled=False):  # which would round the similarities
-        kernel = ((part @ part.T - 1) / width**2).exp()
+        squares = part.square().sum(1)
+        kernel = ((part @ part.T - (squares[:, None] + squares) / 2) / width**2).exp()
     return kernel - kernel.mean(0) - kernel.mean(1, keepdim=True) + kernel.mean()
