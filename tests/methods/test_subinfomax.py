@@ -1,5 +1,6 @@
 """SubInfoMax and its regularisers, src/unbraid/methods/subinfomax.py."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from unbraid.methods import SubInfoMax, SupCon
 from unbraid.methods.assemble import assemble
 from unbraid.methods.subinfomax import REGULARISERS
 from unbraid.model import load
-from unbraid.objectives import hessian_blocks, supervised_contrast
+from unbraid.objectives import hessian_blocks, independent_parts, supervised_contrast
 from unbraid.train import train
 from unbraid.types import Terms, ViewBatch
 
@@ -193,8 +194,12 @@ def test_statistics_are_kept_with_the_weights() -> None:
     assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
 
 
-def test_directions_are_found_after_the_last_step_and_kept(tmp_path: Path) -> None:
+def test_directions_are_found_after_the_last_step_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Until then they are the first dimensions of every part; a run that is loaded again has those that were found."""
+    soon = functools.partial(independent_parts, restarts=1, steps=5)
+    monkeypatch.setattr("unbraid.methods.subinfomax.independent_parts", soon)
     dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, size=32)
     options = {"embedding": 16, "directions": 3, "architecture": "conv"}
     method = assemble(SubInfoMax, dataset.shape, n=len(dataset), **options)

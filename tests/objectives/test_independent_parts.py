@@ -41,7 +41,7 @@ def test_parts_hold_a_factor_each_though_only_combinations_are_named() -> None:
     codes, colour, shape = embeddings()
     names = torch.randperm(COLOURS * SHAPES, generator=Generator().manual_seed(1))  # in no order
     classes = names[colour * SHAPES + shape]
-    found = independent_parts(codes, classes, parts=2, directions=4)
+    found = independent_parts(codes, classes, parts=2, directions=4, restarts=4)
     means = means_of((codes - found.centre) @ found.matrix, classes)
     factors = [means_of(factor, classes).long() for factor in (colour, shape)]
     table = [[explained(part, factor) for factor in factors] for part in means.chunk(2, 1)]
@@ -63,7 +63,9 @@ def test_the_embedding_may_be_turned_and_stretched() -> None:
     codes, colour, shape = embeddings()
     classes = colour * SHAPES + shape
     stretched = codes @ torch.randn(12, 12, generator=Generator().manual_seed(3), dtype=torch.float64) + 5
-    first, second = (independent_parts(some, classes, parts=2, directions=4) for some in (codes, stretched))
+    first, second = (
+        independent_parts(some, classes, parts=2, directions=4, restarts=4) for some in (codes, stretched)
+    )
     assert_close(first.dependence, second.dependence, atol=0.02, rtol=0.0)
 
 

@@ -31,8 +31,8 @@ def independent_parts(
     parts: int,
     directions: int,
     seed: int = 0,
-    restarts: int = 8,
-    steps: int = 500,
+    restarts: int = 32,  # with 8, one embedding of four ended in a dependence that was not the least
+    steps: int = 300,
 ) -> Directions:
     r"""Parts of some directions each, between which the means of the classes are as independent as can be.
 
