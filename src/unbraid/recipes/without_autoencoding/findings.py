@@ -37,7 +37,7 @@ def runs(scale: str) -> list[Plan]:
     plans = []
     for seed in range(1 if quick else 3):
         plans += [supervised(scale, seed=seed)]
-        base = plan(scale, "subinfomax", seed=seed, **embedded)
+        base = replace(plan(scale, "subinfomax", seed=seed), **embedded)
         plans += [replace(base, **options) for options in SETTINGS.values()]
     if quick:
         return plans
