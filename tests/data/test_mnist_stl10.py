@@ -1,6 +1,7 @@
 """Digits on photographs in pairs, src/unbraid/data/mnist_stl10.py."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from unbraid.data.mnist_stl10 import (
     PAIRS,
     OverlayRenderer,
     PairTable,
+    Part,
     Stock,
     draw_pairs,
     mnist_stl10,
@@ -110,9 +112,18 @@ def test_the_dataset_knows_its_factors_and_pairs(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_parts_have_nothing_in_common_and_pairs_are_made_once(tmp_path: Path) -> None:
-    train, test, again = (bundled(tmp_path, part=part) for part in ("train", "test", "train"))
-    pictures = [{image.numpy().tobytes() for image in data.source.stock.digits} for data in (train, test)]
-    assert not pictures[0] & pictures[1]
+    train, held_out, test = parts = [bundled(tmp_path, part=part) for part in get_args(Part)]
+    again = bundled(tmp_path, part="train")
+    for stock in ("digits", "backgrounds"):
+        pictures = [
+            {image.numpy().tobytes() for image in getattr(data.source.stock, stock)} for data in parts
+        ]
+        assert (
+            not pictures[0] & pictures[1] and not pictures[0] & pictures[2] and not pictures[1] & pictures[2]
+        )
+    shares = [len(data.source.stock.backgrounds) for data in parts]
+    assert shares[0] == 8 * shares[1] == 8 * shares[2]
+    assert held_out.name.endswith("-validation")
     assert train.description()["fingerprint"] == again.description()["fingerprint"]
     assert train.description()["fingerprint"] != test.description()["fingerprint"]
     assert_close(train.observe(torch.arange(10)), again.observe(torch.arange(10)), rtol=0, atol=0)
@@ -130,7 +141,7 @@ def test_half_the_size_shows_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 def test_the_paper_s_numbers_are_the_default(tmp_path: Path) -> None:
-    assert PAIRS == {"train": 100_000, "test": 10_000}
+    assert PAIRS == {"train": 100_000, "validation": 10_000, "test": 10_000}
     assert len(bundled(tmp_path, pairs=0, part="test")) == 20_000
 
 
@@ -145,7 +156,7 @@ def test_it_has_a_name_and_needs_no_files(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two factors that a pair shares: dc-bc, dc-dl, bc-dl; got 'dc-xx'"):
         require_choices("dc-xx", "train")
-    with pytest.raises(ValueError, match="parts train, test; got part='middle'"):
+    with pytest.raises(ValueError, match="parts train, validation, test; got part='middle'"):
         require_choices("dc-bc", "middle")
     with pytest.raises(ValueError, match="size is 64 or 32; got 50, 48"):
         bundled(tmp_path, size=48)

@@ -18,11 +18,13 @@ from torch.nn import functional as F
 from unbraid.data.backgrounds import SIDE, Kind, read_backgrounds, which_backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import Digits, Part, read_digits, which
+from unbraid.data.mnist import Digits, read_digits, which
+from unbraid.data.mnist import Part as PartOfMnist
 from unbraid.data.root import data_root
 from unbraid.seeds import derive
 
 Variant = Literal["dc-bc", "dc-dl", "bc-dl"]
+Part = Literal["train", "validation", "test"]
 # The factors of each variant: the two that a pair shares, then the one in which it differs.
 ORDER: dict[str, tuple[str, str, str]] = {
     "dc-bc": ("digit", "background", "location"),
@@ -33,7 +35,7 @@ SIZES = {"digit": 10, "background": 10, "location": 8}
 DIGIT = 28
 # Where a digit's upper left corner lies: two rows of four, all of the digit within the picture (Fig. 1).
 TOPS, LEFTS = (2, 34), (0, 12, 24, 36)
-PAIRS = {"train": 100_000, "test": 10_000}
+PAIRS = {"train": 100_000, "validation": 10_000, "test": 10_000}
 
 
 def mnist_stl10(
@@ -49,14 +51,14 @@ def mnist_stl10(
     """Written digits on photographs, in pairs that share two of digit, background and location (MNIST/STL-10).
 
     The pairs are drawn once and kept as a table; pictures are put together where and when they are needed. The
-    test part has other digits and photographs than the training part: the last tenth of each.
+    parts have digits and photographs of their own: the last tenth of each tests, the tenth before it validates.
 
     Args:
         root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
         variant: What the views of a pair share: digit and background class (`dc-bc`), digit class and location
             (`dc-dl`), or background class and location (`bc-dl`). The third factor always differs.
-        part: The training pairs or the test pairs.
-        pairs: How many; 0 for the paper's 100,000, of which the test part has 10,000.
+        part: The pairs to train on, to choose settings by (`validation`), or to test on.
+        pairs: How many; 0 for the paper's 100,000, or 10,000 in the other parts.
         digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
         backgrounds: `stl10`, `cifar10` (13,000 of them, enlarged), `textures` (made here), or `auto`: the first of
             them that is here.
@@ -89,7 +91,7 @@ def mnist_stl10(
 def _stock(root: Path, part: Part, digits: Digits, backgrounds: Kind) -> tuple["Stock", tuple[str, ...], str]:
     """The pictures of a part, the names of the backgrounds' classes, and a digest; kept, since a study opens them
     again and again."""
-    written = [read_digits(root, part=half, digits=digits) for half in get_args(Part)]
+    written = [read_digits(root, part=half, digits=digits) for half in get_args(PartOfMnist)]
     behind = read_backgrounds(backgrounds, root)
     stock = Stock.of(
         _tenths(torch.cat([images for images, _ in written]), part),
@@ -252,9 +254,9 @@ class OverlayRenderer:
 
 
 def _tenths(rows: Tensor, part: Part) -> Tensor:
-    """The first nine tenths for training, the last for the test."""
-    cut = len(rows) * 9 // 10
-    return rows[:cut] if part == "train" else rows[cut:]
+    """The first eight tenths for training, then one for validation and one for the test."""
+    first, last = len(rows) * 8 // 10, len(rows) * 9 // 10
+    return rows[{"train": slice(first), "validation": slice(first, last), "test": slice(last, None)}[part]]
 
 
 def _digest(*tensors: Tensor) -> str:
