@@ -44,7 +44,9 @@ def test_a_code_has_at_least_one_dimension() -> None:
         networks("conv", (1, 32, 32), 0)
 
 
-@pytest.mark.parametrize("name", ["conv", "conv-burgess", "conv-contrast", "mlp", "mlp-small", "linear"])
+@pytest.mark.parametrize(
+    "name", ["conv", "conv-burgess", "conv-channelwise-polar", "conv-contrast", "mlp", "mlp-small", "linear"]
+)
 def test_networks_are_rebuilt_from_their_description(name: str) -> None:
     for network in networks(name, (1, 28, 28), 3):
         again = rebuild(json.loads(json.dumps(describe(network))))

@@ -34,7 +34,7 @@ def test_layers_are_those_of_table_9() -> None:
     assert parameters(decoder) == 49 * 512 + 513 * 4096 + conv(256, 256, 128, 128, 3)
 
 
-@pytest.mark.parametrize("name", ["conv-digits", "mlp", "conv"])
+@pytest.mark.parametrize("name", ["conv-digits", "mlp", "conv", "conv-channelwise-polar"])
 def test_one_number_comes_out(name: str) -> None:
     network = judge(networks(name, (3, 28, 28), 4)[0])
     assert network(torch.rand(5, 3, 28, 28)).shape == (5, 1)

@@ -67,8 +67,8 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         redraw: Not in the paper. When above 0, images are also decoded with known nuisance codes drawn from a
             normal distribution of this spread, encoded again, and join the contrast with the class of the image
             they were made from: nuisances nobody showed, as the model imagines them.
-        reader: Not in the paper. The architecture of an encoder of its own for zp, such as conv-channelwise;
-            one encoder for all codes when left out.
+        reader: Not in the paper. The architecture of an encoder of its own for zp, such as conv-channelwise or
+            conv-channelwise-polar; one encoder for all codes when left out.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 

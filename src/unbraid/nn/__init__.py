@@ -17,6 +17,7 @@ from unbraid.nn.joint_critic import JointCritic
 from unbraid.nn.judge import judge
 from unbraid.nn.layered import Layered
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+from unbraid.nn.polar import PolarEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
 from unbraid.nn.small_conv import SmallConv
@@ -49,6 +50,7 @@ __all__ = [
     "MLPFeatures",
     "Network",
     "PairCritic",
+    "PolarEncoder",
     "Projection",
     "ResNet",
     "RowFlow",

@@ -8,6 +8,7 @@ from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+from unbraid.nn.polar import PolarEncoder
 
 Pair = tuple[Callable[..., Encoder], Callable[..., Decoder]]
 
@@ -25,6 +26,7 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-digits": (DigitEncoder, DigitDecoder),
     "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
     "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
+    "conv-channelwise-polar": (PolarEncoder, ConvDecoder),
     "conv-contrast": _conv("contrast"),
     "mlp": (MLPEncoder, MLPDecoder),
     "mlp-small": (partial(MLPEncoder, hidden=(128,)), partial(MLPDecoder, hidden=(128,))),

@@ -78,7 +78,7 @@ class ConvEncoder(Encoder):
         super().__init__()
         layers = layers_of(variant)
         self.shape, self.codes = shape, codes
-        border, maps = _fit(shape)
+        border, maps = fit(shape)
         modules: list[nn.Module] = [Standardise()] if standardised else []
         before = 1 if channelwise else shape[0]
         if layers.stem:
@@ -118,7 +118,7 @@ class ConvDecoder(Decoder):
         super().__init__()
         layers = layers_of(variant)
         self.shape, self.codes = shape, codes
-        self.border, maps = _fit(shape)
+        self.border, maps = fit(shape)
         modules: list[nn.Module] = []
         first, *rest = reversed(layers.channels)
         before = codes
@@ -151,7 +151,7 @@ def layers_of(variant: Variant) -> Layers:
     return LAYERS[variant]
 
 
-def _fit(shape: tuple[int, int, int]) -> tuple[int, int]:
+def fit(shape: tuple[int, int, int]) -> tuple[int, int]:
     """The border that makes the side a multiple of 16, and the side of the maps after four halvings."""
     if len(shape) != 3 or shape[1] != shape[2] or shape[1] not in SIDES or shape[0] < 1:
         sides = ", ".join(map(str, SIDES[:-1]))

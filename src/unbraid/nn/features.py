@@ -8,6 +8,7 @@ from unbraid.nn.base import Network
 from unbraid.nn.conv import ConvEncoder
 from unbraid.nn.digits import DigitEncoder
 from unbraid.nn.mlp import MLPEncoder
+from unbraid.nn.polar import PolarEncoder
 from unbraid.types import Codes, Observations
 
 Ending = Literal["linear", "relu", "tanh"]
@@ -23,7 +24,7 @@ class Features(Network):
     """
 
     def __init__(
-        self, encoder: ConvEncoder | DigitEncoder | MLPEncoder, *, ending: Ending = "linear"
+        self, encoder: ConvEncoder | DigitEncoder | MLPEncoder | PolarEncoder, *, ending: Ending = "linear"
     ) -> None:
         super().__init__()
         self.shape, self.codes = encoder.shape, encoder.codes

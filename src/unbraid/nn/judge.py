@@ -10,6 +10,7 @@ from unbraid.nn.conv import ConvEncoder
 from unbraid.nn.digits import DigitEncoder
 from unbraid.nn.features import Features
 from unbraid.nn.mlp import MLPEncoder
+from unbraid.nn.polar import PolarEncoder
 
 
 def judge(encoder: nn.Module) -> Features:
@@ -23,4 +24,6 @@ def judge(encoder: nn.Module) -> Features:
         )
     if isinstance(encoder, MLPEncoder):
         return Features(MLPEncoder(encoder.shape, 1, hidden=encoder.arguments["hidden"]))
+    if isinstance(encoder, PolarEncoder):
+        return Features(ConvEncoder(encoder.shape, 1))  # sees colours, as with conv-channelwise
     raise ValueError(f"There is no judge that goes with {type(encoder).__name__}: pass one of your own.")
