@@ -1,7 +1,7 @@
 """What the paper found, over seeds, and what goes past it: every regulariser beside ours, on digit and background.
 
 Burns et al., 2021, Unsupervised Disentanglement without Autoencoding. Short enough to be run whole: `paper` has a small
-network and 6,000 steps on real digits and photographs at half their size, whole and in their own colours: crops hide
+network and 4,000 steps on real digits and photographs at half their size, whole and in their own colours: crops hide
 the digit, and with the paper's eight dimensions a half, or with a ResNet, it was not found in so few steps
 (docs/results/p5_subembeddings.md). The number to raise is the `disentanglement_gap` of z, which counts where each half
 keeps within two points of z on its own factor, and z within two points of no regulariser:
@@ -27,7 +27,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "dependence, ours": {"dependence": 1.0, "pipeline": "balanced"},
     "directions, ours": {"directions": 12, "pipeline": "balanced"},
 }
-STEPS = 6_000
+STEPS = 4_000
 
 
 def runs(scale: str) -> list[Plan]:
@@ -42,7 +42,7 @@ def runs(scale: str) -> list[Plan]:
 def subinfomax(scale: str, *, seed: int, steps: int | None = None) -> Plan:
     """Two subembeddings without a regulariser."""
     embedded: dict[str, object] = (
-        {"embedding": 32} if scale == "quick" else {"embedding": 128, "temperature": 0.2}
+        {"embedding": 32} if scale == "quick" else {"embedding": 128, "temperature": 0.1}
     )
     return shortened(replace(plan(scale, "subinfomax", seed=seed), **embedded), scale, steps)
 
