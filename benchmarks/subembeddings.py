@@ -3,7 +3,8 @@
     unbraid study without-autoencoding/findings --scale paper --out studies/findings
     python benchmarks/subembeddings.py studies/findings [--out docs/results/pictures] [--json]
 
-Accuracies are of linear probes on test pictures, in per cent, means over seeds; gaps |C(z0) - C(z1)| with their
+Accuracies are of linear probes on test pictures, in per cent, means over seeds; which half a seed gave to which factor
+is chance, so that the first half is always that of the first factor. Gaps |C(z0) - C(z1)| with their
 variance over seeds (divided by n, as the paper has it). The disentanglement gap is a mean ± standard deviation over
 seeds. It counts where each half keeps within two points of the whole code on its own factor, and the whole code within
 two points of the mean of the runs without a regulariser; one that does not count is 0 in the last column.
@@ -19,7 +20,7 @@ import numpy as np
 
 from unbraid.methods.subinfomax import REGULARISERS
 from unbraid.model import load
-from unbraid.reopen import dataset_of
+from unbraid.reopen import dataset_beside, dataset_of
 from unbraid.report.charts import file_bytes
 from unbraid.report.sheets import png_bytes
 from unbraid.report.subembeddings import (
@@ -62,13 +63,27 @@ def numbers(run: Run) -> dict[str, float]:
 def lines(runs: list[Run]) -> list[dict[str, Any]]:
     """One entry a setting, in the order in which they were found."""
     groups: dict[str, list[dict[str, float]]] = {}
+    factors = list(runs[0].settings["data"]["factors"])[:2]
     for run in runs:
         if found := numbers(run):
-            groups.setdefault(setting_of(run), []).append(found)
-    factors = list(runs[0].settings["data"]["factors"])[:2]
+            groups.setdefault(setting_of(run), []).append(in_order(found, factors))
     plain = [entry for name in ("none", "none, unified", "none, balanced") for entry in groups.get(name, [])]
     level = {factor: _mean(plain, f"accuracy.whole.{factor}") for factor in factors} if plain else {}
     return [_line(name, group, factors, level) for name, group in groups.items()]
+
+
+def in_order(found: dict[str, float], factors: list[str]) -> dict[str, float]:
+    """The same with the half first that is given to the first factor: the way round with the larger gap."""
+    halves = list(dict.fromkeys(key.split(".")[1] for key in found if key.startswith("accuracy.")))[1:]
+    first, second = halves
+    signed = [found[f"accuracy.{first}.{f}"] - found[f"accuracy.{second}.{f}"] for f in factors]
+    if min(signed[0], -signed[1]) >= min(-signed[0], signed[1]):
+        return found
+    exchanged = dict(found)
+    for factor in factors:
+        one, two = f"accuracy.{first}.{factor}", f"accuracy.{second}.{factor}"
+        exchanged[one], exchanged[two] = found[two], found[one]
+    return exchanged
 
 
 def _line(
@@ -107,7 +122,11 @@ def _mean(group: list[dict[str, float]], key: str) -> float:
 
 def markdown(found: list[dict[str, Any]], factors: list[str]) -> str:
     heading = [
-        *("setting", "seeds", *(f"{part}: {' / '.join(factors)}" for part in ("whole", "half 0", "half 1"))),
+        *(
+            "setting",
+            "seeds",
+            *(f"{part}: {' / '.join(factors)}" for part in ("whole", *(f"half of the {f}" for f in factors))),
+        ),
         *("chance", "gaps (variance)", "diagonal", "degenerate", "disentanglement gap", "counts", "counted"),
     ]
     rows = [heading, ["---"] * len(heading)]
@@ -133,11 +152,12 @@ def markdown(found: list[dict[str, Any]], factors: list[str]) -> str:
 
 
 def figures(runs: list[Run], out: Path, root: Path | None) -> None:
-    """View pairs, places, the accuracies of each setting, InfoMax against InfoMin, and a map of each setting."""
+    """View pairs, places, the accuracies of each setting, InfoMax against InfoMin, and maps of each setting: of the
+    whole code and of each half, on test pictures."""
     out.mkdir(parents=True, exist_ok=True)
     first = {setting_of(run): run for run in reversed(runs)}
     first = {name: first[name] for name in dict.fromkeys(setting_of(run) for run in runs)}
-    dataset = dataset_of(runs[0], root)
+    dataset, (test, _) = dataset_of(runs[0], root), dataset_beside(runs[0], root, part="test")
     (out / "view_pairs.png").write_bytes(png_bytes(view_pairs(dataset).sheet()))
     (out / "places.png").write_bytes(file_bytes(place_chart(), "png"))
     tables = {
@@ -150,9 +170,11 @@ def figures(runs: list[Run], out: Path, root: Path | None) -> None:
         file = "".join(letter if letter.isalnum() else "-" for letter in name)
         if "infomin" in name:
             (out / f"tradeoff-{file}.png").write_bytes(file_bytes(tradeoff_chart(run.history()), "png"))
-        sample = Sample(load(run.folder).method, dataset, size=2_000, seed=0)
-        chart = map_chart(np.asarray(sample.codes), sample.factors, sample.names)
-        (out / f"map-{file}.png").write_bytes(file_bytes(chart, "png"))
+        whole = Sample(load(run.folder).method, test, size=2_000, seed=0)
+        for half in ("", "0", "1"):
+            sample = whole.of_strand(whole.strand + half)
+            chart = map_chart(np.asarray(sample.codes), sample.factors, sample.names)
+            (out / f"map-{file}-{sample.strand}.png").write_bytes(file_bytes(chart, "png"))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "orthogonality and hessian": {"orthogonality": 0.1, "hessian": 0.001, "pipeline": "unified"},
     "correlation, ours": {"correlation": 5.0, "pipeline": "balanced"},
     "dependence, ours": {"dependence": 1.0, "pipeline": "balanced"},
-    "directions, ours": {"directions": 12, "pipeline": "balanced"},
+    "directions, ours": {"directions": 10, "pipeline": "balanced"},
 }
 STEPS = 4_000
 
