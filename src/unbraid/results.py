@@ -23,7 +23,7 @@ from unbraid.plan import Plan
 from unbraid.recipes import Recipe, recipe_names
 from unbraid.runs import Run, identity, write_atomically, write_json
 from unbraid.settings import describe, rebuild
-from unbraid.tables import Row, html, markdown, written
+from unbraid.tables import Published, Row, html, markdown, written
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +35,6 @@ COLUMNS = (
 )
 NUMBERS = {"seed": int, "value": float, "n": int, "n_test": int, "seconds": float}
 Done = Sequence[tuple[Plan, Run]]
-Published = Mapping[tuple[str, ...], float]
 
 
 class StudyFolder(NamedTuple):
@@ -48,7 +47,7 @@ class StudyFolder(NamedTuple):
     asked: int  # how many runs the recipe lists
     done: list[tuple[Plan, Run]]
     failures: list[dict[str, Any]]
-    published: dict[tuple[str, ...], float]
+    published: Published
 
     @property
     def rows(self) -> list[Row]:

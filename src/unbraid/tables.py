@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from unbraid.naming import choose
 
+# By method and metric, and between them a dataset, a setting or both; None keeps a variation that nobody published from
+# being taken for its method.
+Published = Mapping[tuple[str, ...], float | None]
 # Of which scores less is more; of which neither; of all others more is better.
 LOWER = (
     *("reconstruction", "background_reconstruction", "background_distance", "background_norm"),
@@ -54,7 +57,7 @@ class Table(NamedTuple):
     note: str
 
 
-def table(rows: Iterable[Row], published: Mapping[tuple[str, ...], float] | None = None) -> Table:
+def table(rows: Iterable[Row], published: Published | None = None) -> Table:
     """The scores of a study; a metric's further numbers where some are published."""
     further = {key[-1] for key in published or {}}
     shown = [row for row in rows if "." not in row.metric or row.metric in further]
@@ -79,7 +82,7 @@ def table(rows: Iterable[Row], published: Mapping[tuple[str, ...], float] | None
     )
 
 
-def markdown(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None = None) -> str:
+def markdown(rows: Sequence[Row], published: Published | None = None) -> str:
     """The table in Markdown."""
     found = table(rows, published)
     heading = [*found.names, *_headings(found)]
@@ -88,7 +91,7 @@ def markdown(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | N
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n{found.note}\n"
 
 
-def latex(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None = None) -> str:
+def latex(rows: Sequence[Row], published: Published | None = None) -> str:
     """The table in LaTeX; it needs the package booktabs."""
     found = table(rows, published)
     heading = " & ".join(map(_escaped, [*found.names, *_headings(found)]))
@@ -99,7 +102,7 @@ def latex(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None
     return "\n".join([*head, *lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def html(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None = None) -> str:
+def html(rows: Sequence[Row], published: Published | None = None) -> str:
     """The table in HTML; what all lines share of their data is said once, above."""
     found = table(rows, published)
     datasets = {key[1] for key, _ in found.lines}
@@ -126,7 +129,7 @@ def html(rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None 
 FORMS: dict[str, Callable[..., str]] = {"md": markdown, "latex": latex, "html": html}
 
 
-def in_form(form: str, rows: Sequence[Row], published: Mapping[tuple[str, ...], float] | None = None) -> str:
+def in_form(form: str, rows: Sequence[Row], published: Published | None = None) -> str:
     """The table as `md`, `latex` or `html`."""
     return choose("form of a table", form, FORMS)(rows, published)
 

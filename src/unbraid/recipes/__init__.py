@@ -4,13 +4,14 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from unbraid.naming import choose
 from unbraid.plan import Plan
+from unbraid.tables import Published
 
 SCALES = ("quick", "paper")
 
@@ -21,9 +22,7 @@ class Recipe(NamedTuple):
     name: str
     summary: str
     runs: tuple[Plan, ...]
-    published: Mapping[
-        tuple[str, ...], float
-    ]  # by method and metric, and between them a dataset, a setting or both
+    published: Published
     scale: str = "quick"
 
 

@@ -10,6 +10,7 @@ from unbraid.recipes.recon_contrast.table1 import (
     BASE,
     DIGITS,
     METHODS,
+    SAME_READER,
     both_colours,
     faster,
     plans,
@@ -39,7 +40,12 @@ def turned(base: Plan) -> list[Plan]:
 COLUMNS = tuple(
     f"group_accuracy.{which}.angle={angle}" for angle in ANGLES for which in ("accuracy_at", "worst_at")
 )
-PUBLISHED = published(
+PUBLISHED: dict[tuple[str, ...], float | None] = {
+    ("cnn", "rotation-colored-mnist", f"architecture={reader}", metric): None
+    for reader in (SAME_READER["architecture"], READER)
+    for metric in COLUMNS
+}
+PUBLISHED |= published(
     "rotation-colored-mnist",
     COLUMNS,
     """

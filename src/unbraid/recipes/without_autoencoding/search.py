@@ -29,6 +29,6 @@ def runs(scale: str) -> list[Plan]:
     """Sizes without a regulariser first, then regularisers with the size and temperature of `findings`."""
     quick = scale == "quick"
     base = subinfomax(scale, seed=SEED, steps=200 if quick else STEPS)
-    base = replace(base, scoring=base.scoring | {"test_part": "validation"})
+    base = replace(base, scoring={**base.scoring, "test_part": "validation"})
     grids = [SIZES, *GRID.values()]
     return [replace(base, **setting) for grid in grids for setting in (grid[:1] if quick else grid)]
