@@ -1,7 +1,7 @@
 """What a study of subembeddings found: one line a setting, over its seeds, and its figures.
 
     unbraid study without-autoencoding/findings --scale paper --out studies/findings
-    python benchmarks/subembeddings.py studies/findings [--out docs/results/pictures] [--json]
+    python benchmarks/subembeddings.py studies/findings [--out FOLDER] [--json]
 
 Accuracies are of linear probes on test pictures, in per cent, means over seeds; which half a seed gave to which factor
 is chance, so that the first half is always that of the first factor. Gaps |C(z0) - C(z1)| with their
@@ -74,8 +74,10 @@ def lines(runs: list[Run]) -> list[dict[str, Any]]:
 
 def in_order(found: dict[str, float], factors: list[str]) -> dict[str, float]:
     """The same with the half first that is given to the first factor: the way round with the larger gap."""
-    halves = list(dict.fromkeys(key.split(".")[1] for key in found if key.startswith("accuracy.")))[1:]
-    first, second = halves
+    parts = list(dict.fromkeys(key.split(".")[1] for key in found if key.startswith("accuracy.")))
+    if len(parts) != 3:
+        raise ValueError(f"The halves of a code are compared, so it must have 2 parts; got {len(parts) - 1}.")
+    _, first, second = parts
     signed = [found[f"accuracy.{first}.{f}"] - found[f"accuracy.{second}.{f}"] for f in factors]
     if min(signed[0], -signed[1]) >= min(-signed[0], signed[1]):
         return found

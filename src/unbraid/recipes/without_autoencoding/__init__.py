@@ -1,4 +1,8 @@
-"""Burns et al., 2021, Unsupervised Disentanglement without Autoencoding: Pitfalls and Future Directions."""
+"""Burns et al., 2021, Unsupervised Disentanglement without Autoencoding: Pitfalls and Future Directions.
+
+At `paper` scale the tables have the paper's network, sizes and augmentations, as far as it gives them. In runs of up to
+3,000 steps such settings did not find the digit (docs/results/p5_subembeddings.md); `findings` has some that do.
+"""
 
 from collections.abc import Mapping, Sequence
 

@@ -15,7 +15,6 @@ RUNS = (
     ((97.2, 61.4), (80.8, 57.7), (75.6, 54.7), (5.2, 3.0)),
     ((97.0, 58.3), (71.6, 56.5), (69.7, 48.1), (1.9, 8.4)),
 )
-GAP_VARIANCE = (3.4, 7.4)  # of the six gaps, divided by 6
 
 
 def mean(runs: tuple[tuple[tuple[float, float], ...], ...]) -> dict[str, tuple[float, float]]:
