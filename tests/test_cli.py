@@ -530,6 +530,31 @@ class TestBadInput:
         assert sentence in answer.sentence
         assert not (tmp_path / "run").exists()
 
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (("--angles", ""), "The list of angles is empty: give at least one angle in degrees."),
+            (("--test-angles", ""), "The list of test_angles is empty"),
+            (("--inks", ""), "The list of inks is empty: give at least one colour as RRGGBB."),
+            (("--backgrounds", ""), "The list of backgrounds is empty"),
+            (("--angles", "nan"), "The list of angles must hold finite numbers of degrees; got nan."),
+            (("--angles", "10,10"), "The list of angles names an angle twice: 10, 10."),
+            (("--no-same-class",), "both must be of one class: leave out --no-same-class"),
+            (("--predictive", 0), "at least 1 predictive dimension"),
+        ],
+    )
+    def test_digits_in_colour_that_cannot_be(
+        self, unbraid: CommandLine, tmp_path: Path, words: tuple[object, ...], sentence: str
+    ) -> None:
+        data = ("--data", "rotation-colored-mnist", "--digits", "bundled", "--steps", 1, "--device", "cpu")
+        assert sentence in unbraid("train", "recon-contrast", *data, "--out", tmp_path, *words).sentence
+
+    def test_more_factors_than_can_change(self, unbraid: CommandLine, tmp_path: Path) -> None:
+        words = ("train", "sw-vae", *SPRITES, "--out", tmp_path / "run")
+        answer = unbraid(*words, "--difficulty", "linear:1:9:10")
+        assert "sprites can change 1 to 5 factors; got linear:1.0:9.0:10, which goes" in answer.sentence
+        assert not (tmp_path / "run").exists()
+
     def test_samples_that_are_none(self, unbraid: CommandLine, trained: Path) -> None:
         assert "at least one observation" in unbraid("evaluate", trained, "--samples", -1).sentence
         assert (

@@ -120,6 +120,59 @@ def test_infogan_crs_protocol_scores_on_the_training_sample() -> None:
         evaluate(method, dataset(), ["sap"], protocol="dlib")
 
 
+class Seen(NamedTuple):
+    score: float  # how many different observations both train and test
+    n: int
+    n_test: int
+
+
+def seen(codes: np.ndarray, test_codes: np.ndarray) -> Seen:
+    train, test = ({tuple(row) for row in table} for table in (codes, test_codes))
+    return Seen(float(len(train & test)), len(codes), len(test))
+
+
+def listed(**roles: str) -> Dataset:
+    """90 rows of 30 things, three of each."""
+    space = FactorSpace({"a": 3, "thing": 30})
+    rows = torch.rand(90, *SHAPE, generator=torch.Generator().manual_seed(0))
+    return Dataset(rows, name="list", white=1, space=space, combinations=torch.arange(90), label="a", **roles)
+
+
+def test_predictors_are_tested_on_rows_of_a_list_that_they_have_not_seen() -> None:
+    """A third of the rows tests; what trains nothing is scored on all of them."""
+    method, how = make(BetaVAE).float(), {"samples": 0, "test_samples": 2_000}
+    plain = Dataset(torch.rand(90, *SHAPE), name="plain", white=1)
+    for data in (listed(), plain):
+        found = evaluate(method, data, [seen], **how)[0]
+        assert (found["value"], found["n"], found["n_test"]) == (0.0, 60, 30)
+    assert evaluate(method, listed(), [own_metric], **how)[0]["value"] == 90.0
+    with pytest.raises(ValueError, match=r"A sample of 1 of list is too small .* \(--test-part\)"):
+        for seed in range(9):
+            evaluate(method, listed(), [seen], samples=1, test_samples=1, seed=seed)
+
+
+def test_spaces_of_factors_and_two_datasets_are_drawn_from_freely() -> None:
+    method, how = make(BetaVAE).float(), {"samples": 0, "test_samples": 2_000}
+    space = evaluate(method, dataset(), [seen], **how)[0]
+    assert (space["value"], space["n"], space["n_test"]) == (60.0, 60, 60)
+    two = evaluate(method, listed(), [seen], test_dataset=listed(), **how)[0]
+    assert (two["value"], two["n"], two["n_test"]) == (90.0, 90, 90)
+
+
+def test_things_that_rows_show_train_or_test_as_a_whole() -> None:
+    method, data = make(BetaVAE).float(), listed(instance="thing")
+    whole, other = (Sample(method, data, size=size, seed=size) for size in (0, 500))
+    train, test = whole.parted(other)
+    things = set(train.instances.tolist()), set(test.instances.tolist())
+    assert not things[0] & things[1] and (len(things[0]), len(things[1])) == (20, 10)
+    kept = np.isin(whole.instances, list(things[0]))
+    assert_close(train.codes, whole.codes[kept])
+    assert_close(train.labels, whole.labels[kept])
+    assert train.size == 60 and whole.size == 90
+    probe = evaluate(method, data, ["probe"], samples=0)[0]
+    assert probe["n"] == 60 and 1_300 < probe["n_test"] < 2_000  # a third of 5,000 draws
+
+
 def test_metrics_that_do_not_apply_are_left_out_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     """Whether that is seen from what they ask for, while they are computed, or from the codes themselves."""
     names = ["mig", "group_accuracy", "background_reconstruction", "translation_difficulty", "active_codes"]

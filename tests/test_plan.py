@@ -77,13 +77,16 @@ def test_an_unknown_option_is_answered_with_the_nearest() -> None:
         replace(PLAN, btea=1.0).resolved()
 
 
-def test_a_method_that_exchanges_the_class_gets_pairs_of_one_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan("ada-gvae", "sprites", {"k": 1})
+def test_a_method_that_exchanges_the_class_gets_pairs_of_one_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan("ada-gvae", "sprites", {"size": 32, "k": 1, "steps": 1})
     assert not plan.draw().same_class
     monkeypatch.setattr(method_classes()["ada-gvae"], "same_class", True, raising=False)
     assert plan.draw().same_class and plan.resolved()["draw"]["same_class"]
     with pytest.raises(ValueError, match="both must be of one class: leave out --no-same-class"):
-        replace(plan, same_class=False).draw()
+        replace(plan, same_class=False).run(tmp_path / "run", device="cpu", quiet=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_plan_is_written_as_its_command() -> None:

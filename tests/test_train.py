@@ -15,7 +15,7 @@ from torch.testing import assert_close
 
 from tests.tiny import make
 from unbraid.data import Dataset, FactorSpace, Pairs
-from unbraid.methods import AdaGVAE, BetaVAE, ContrastVAE, FactorVAE
+from unbraid.methods import AdaGVAE, BetaVAE, ContrastVAE, FactorVAE, ReconContrast
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.objectives import Bernoulli, Likelihood, Pixels
@@ -209,6 +209,16 @@ def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Pat
     assert not (tmp_path / "run").exists()
     with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
         fit(tiny(AdaGVAE), tmp_path / "run", draw=Pairs(k=4))
+
+
+def test_pairs_of_two_classes_are_refused_where_the_class_is_exchanged(tmp_path: Path) -> None:
+    labelled = Dataset(torch.rand(60, 1, 3, 3), name="noise", white=1, space=SPACE, label="a")
+    how = {"out": tmp_path / "run", "steps": 1, "batch": 8, "device": "cpu", "quiet": True}
+    with pytest.raises(ValueError, match=r"both must be of one class: .* draw by Pairs\(same_class=True\)"):
+        train(tiny(ReconContrast), labelled, draw=Pairs(k=1), **how)
+    assert not (tmp_path / "run").exists()
+    run = train(tiny(ReconContrast), labelled, **how)
+    assert run.settings["draw"]["arguments"]["same_class"] is True
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Pixels()])

@@ -1,11 +1,13 @@
 """Methods and batches small enough to compute by hand, in float64."""
 
 import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from unittest.mock import patch
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from unbraid import methods
 from unbraid.methods.assemble import assemble
@@ -13,7 +15,7 @@ from unbraid.methods.base import Method
 from unbraid.methods.flow import FlowMethod
 from unbraid.methods.predictor import Predictor
 from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures, RowFlow
-from unbraid.types import Batch, ContrastBatch, Observations, PairBatch, SetBatch, Terms, ViewBatch
+from unbraid.types import Batch, ContrastBatch, Gaussian, Observations, PairBatch, SetBatch, Terms, ViewBatch
 
 M = TypeVar("M", bound=Method)
 
@@ -106,6 +108,35 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
         for parameter in method.parameters():
             parameter.mul_(3)
     return method.double()
+
+
+class Itself(nn.Module):
+    """A posterior of each row whose means are the row and whose variances are 1, for numbers by hand."""
+
+    def __init__(self, codes: int) -> None:
+        super().__init__()
+        self.codes = codes
+
+    def forward(self, x: Tensor) -> Gaussian:
+        return Gaussian(x, torch.zeros_like(x))
+
+
+class Formula(nn.Module):
+    """A network that is a function without weights."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, z: Tensor) -> Tensor:
+        return self.function(z)
+
+
+@contextmanager
+def without_noise() -> Iterator[None]:
+    """Posteriors whose samples are their means."""
+    with patch("unbraid.types.noise_like", torch.zeros_like):
+        yield
 
 
 def loss(method: Method, *batches: Any, seed: int = 2) -> Terms:

@@ -76,7 +76,8 @@ def evaluate(
         samples: Observations to compute scores on, or to train their predictors on; 0 for all there are; the
             protocol's by default.
         test_samples: Observations to test such predictors on; the protocol's by default.
-        test_dataset: What to draw the test sample from; the same dataset by default.
+        test_dataset: What to draw the test sample from; the same dataset by default, of which predictors then learn
+            from two thirds and are tested on the others if it is a list of observations, not a space of factors.
         seed: Of the samples, and of metrics that draw.
         skip_missing: Leaves out metrics that do not apply, such as those that need what the method or the dataset does
             not have.
@@ -171,6 +172,11 @@ def _required(function: Metric) -> set[str]:
     return {parameter.name for parameter in parameters if parameter.default is parameter.empty}
 
 
+def _tested(function: Metric) -> bool:
+    """Whether a metric tests what it has trained."""
+    return any(name.startswith("test_") for name in SUPPLIED & inspect.signature(function).parameters.keys())
+
+
 def _arguments(
     name: str,
     function: Metric,
@@ -182,6 +188,8 @@ def _arguments(
     """What a metric asks for, by the names of its parameters."""
     parameters, required = inspect.signature(function).parameters, _required(function)
     arguments: dict[str, Any] = {}
+    if isinstance(sample, Sample) and isinstance(test, Sample) and _tested(function):
+        sample, test = sample.parted(test)
     for wanted in parameters:
         if wanted == "sample":
             if isinstance(sample, Arrays):

@@ -92,13 +92,7 @@ class Plan:
 
     def draw(self) -> Draw:
         """How batches are made for the method."""
-        resolved = self.resolved().get("draw", {})
-        if getattr(method_class(self.method), "same_class", False) and not resolved["same_class"]:
-            raise ValueError(
-                f"{self.method} exchanges what tells the class within a pair, so both must be of one class: leave "
-                "out --no-same-class."
-            )
-        return DRAWS[method_class(self.method).batch](**resolved)
+        return DRAWS[method_class(self.method).batch](**self.resolved().get("draw", {}))
 
     def build(self, dataset: Dataset) -> Method:
         """The method with fresh networks for the dataset; the seed decides their weights."""
@@ -140,7 +134,7 @@ def allowed_options(method: str, data: str) -> dict[str, tuple[str, Option]]:
     cls = method_class(method)
     draw = options_of(DRAWS[cls.batch])
     if "same_class" in draw:  # a method that exchanges what tells the class says so
-        draw["same_class"] = draw["same_class"]._replace(default=getattr(cls, "same_class", False))
+        draw["same_class"] = draw["same_class"]._replace(default=cls.same_class)
     return merge(
         {
             "method": options_of(cls, leave_out=filled(cls)),

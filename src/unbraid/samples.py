@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
+from unbraid.data.instances import parts
 from unbraid.data.sets import Sets
 from unbraid.methods.base import Method
 from unbraid.seeds import derive
@@ -70,6 +71,36 @@ class Sample:
         for name in ("codes", "drawn_codes", "background_codes", "background_drawn_codes"):
             other.__dict__.pop(name, None)
         other.strand = strand
+        return other
+
+    def parted(self, test: "Sample") -> tuple["Sample", "Sample"]:
+        """What predictors learn from, and what they are tested on.
+
+        Where both samples are of one list of observations, a third of the things that it shows (of its rows, where
+        things have no numbers) tests and the others train, so that nothing does both. Samples of a space of factors,
+        or of two datasets, stay whole.
+        """
+        tables = self._tables
+        if test.dataset is not self.dataset or (tables.space is not None and tables.combinations is None):
+            return self, test
+        generator = Generator().manual_seed(derive(self.seed, "parted"))
+        _, tested = parts(self._things(tables.rows()).unique(), 1 / 3, generator)
+        return self._among(tested, kept=False), test._among(tested, kept=True)
+
+    def _among(self, things: Int[Tensor, " t"], *, kept: bool) -> "Sample":
+        """The observations of these things, or of all others."""
+        chosen = torch.isin(self._things(self._rows), things) == kept
+        if not chosen.any():
+            raise Missing(
+                f"A sample of {self.size} of {self.dataset.name} is too small to part what trains predictors from what "
+                "tests them: take more samples, or test on another part of the data (--test-part)."
+            )
+        other = copy.copy(self)
+        for name, member in vars(Sample).items():
+            if isinstance(member, cached_property):
+                other.__dict__.pop(name, None)
+        other._rows, other.size = self._rows[chosen], int(chosen.sum())
+        other.whole_codes = self.whole_codes[chosen.numpy()]
         return other
 
     @cached_property
@@ -171,10 +202,7 @@ class Sample:
     @cached_property
     def instances(self) -> Int[np.ndarray, " n"]:
         """The number of the thing that each observation shows, or of its row where things have none."""
-        space, factors = self._tables.space, self._tables.factors(self._rows)
-        if space is None or factors is None or self.dataset.instance is None:
-            return self._rows.numpy()
-        return factors[:, space.column(self.dataset.instance)].numpy()
+        return self._things(self._rows).numpy()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -313,6 +341,13 @@ class Sample:
             given = None if given is None else given.to(device)
             parts.append(function(self.dataset.observe(part.to(device)), given).float().cpu())
         return torch.cat(parts).numpy()
+
+    def _things(self, rows: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
+        """The number of the thing that each row shows, or of the row itself."""
+        space, factors = self._tables.space, self._tables.factors(rows)
+        if space is None or factors is None or self.dataset.instance is None:
+            return rows
+        return factors[:, space.column(self.dataset.instance)]
 
     @property
     def _varying(self) -> np.ndarray:

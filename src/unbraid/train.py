@@ -114,6 +114,7 @@ def open_loop(
         )
     draw = draw or default_draw(method)
     settings = settings_of(method, dataset, draw, plan, start_from)
+    _check_class(method, draw)
     draw.check(dataset)
     _check_values(method, dataset)
     dataset, held_out = settle(dataset, place), None
@@ -143,8 +144,18 @@ def open_loop(
 
 
 def default_draw(method: Method) -> Draw:
-    """The draw that makes the type of batch a method learns from."""
-    return DRAWS[method.batch]()
+    """The draw that makes the type of batch a method learns from; pairs of one class where it needs them."""
+    draw = DRAWS[method.batch]
+    return draw(same_class=True) if method.same_class else draw()
+
+
+def _check_class(method: Method, draw: Draw) -> None:
+    """Raises where pairs may differ in their class and the method would exchange it."""
+    if method.same_class and not getattr(draw, "same_class", True):
+        raise ValueError(
+            f"{method.name()} exchanges what tells the class within a pair, so both must be of one class: leave out "
+            "--no-same-class, or draw by Pairs(same_class=True)."
+        )
 
 
 def _check_values(method: Method, dataset: Dataset) -> None:

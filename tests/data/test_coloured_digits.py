@@ -1,5 +1,7 @@
 """Digits in colour, src/unbraid/data/coloured_digits.py."""
 
+import math
+
 import pytest
 import torch
 from scipy.stats import chisquare
@@ -128,6 +130,15 @@ def test_pairs_show_one_digit_in_two_colourings() -> None:
     assert_close(batch.labels, batch.labels2)
 
 
+def test_a_free_angle_is_not_counted_among_what_changed() -> None:
+    """On one ground, two colourings of a digit differ in their ink, so k is 1 whatever the angles are."""
+    dataset = turned(free_angle=True, backgrounds=("c00000",))
+    batch = Pairs(same_class=True)(dataset, 500, torch.Generator().manual_seed(0), torch.tensor(0))
+    assert batch.factors is not None and batch.factors2 is not None
+    assert (batch.factors[:, 4] != batch.factors2[:, 4]).any()
+    assert_close(batch.k, torch.ones(500, dtype=torch.long))
+
+
 def test_a_split_never_parts_the_colourings_of_a_digit() -> None:
     kept, held_out = bundled().split(0.2, torch.Generator().manual_seed(0))
     images = [set(values_of(part)[:, 1].tolist()) for part in (kept, held_out)]
@@ -165,6 +176,9 @@ def test_the_fingerprint_follows_colours_angles_and_seed() -> None:
     [
         (lambda: turned(angles=()), "list of angles is empty: give at least one angle"),
         (lambda: turned(test_angles=()), "list of test_angles is empty"),
+        (lambda: turned(angles=(0.0, math.nan)), "angles must hold finite numbers of degrees; got 0, nan"),
+        (lambda: turned(test_angles=(math.inf,)), "test_angles must hold finite numbers of degrees; got inf"),
+        (lambda: turned(angles=(10.0, 10.0)), "list of angles names an angle twice: 10, 10"),
         (lambda: bundled(inks=()), "list of inks is empty: give at least one colour"),
         (lambda: bundled(backgrounds=()), "list of backgrounds is empty"),
         (lambda: bundled(inks=("red",)), "written RRGGBB, such as ff8000; got 'red'"),

@@ -1,5 +1,6 @@
 """The rules by which batches are drawn, src/unbraid/data/draws.py."""
 
+import math
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS, Contrasts, Pairs, Samples
 from unbraid.data.factors import FactorSpace
 from unbraid.data.rooms import rooms
-from unbraid.schedules import Linear
+from unbraid.schedules import Drop, Linear
 from unbraid.types import Batch, PairBatch
 
 SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
@@ -184,6 +185,25 @@ def test_rows_of_one_instance_are_pairs_and_k_is_counted() -> None:
         Pairs(same_class=True).check(table)
 
 
+def test_unknown_nuisances_do_not_count() -> None:
+    """Rows of a thing may differ in them; on a grid they stay the same."""
+    space = FactorSpace({"thing": 2, "known": 2, "unknown": 2})
+    values = torch.tensor(
+        [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1]]
+    )  # k is 0 for the first thing, 1 for the other
+    roles: dict[str, Any] = {"instance": "thing", "unknown": ("unknown",)}
+    rows = torch.arange(4.0)[:, None]
+    things = Dataset(rows, name="t", white=1, space=space, combinations=space.index(values), **roles)
+    batch = draw("exactly", 100, data=things)
+    assert batch.factors is not None
+    assert_close(batch.k, batch.factors[:, 0])
+    assert differences(batch)[:, 2].all()
+    grid = dataset(unknown=("b",))
+    assert not differences(draw("exactly", data=grid, k=3))[:, 1].any()
+    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
+        Pairs(k=4).check(grid)
+
+
 def test_partners_on_a_ridge_follow_its_weights() -> None:
     # With everything else fixed, the partner's c is a fresh draw given a: p(c | a) up to a factor.
     space = FactorSpace({"a": 2, "c": 4}).correlated("a", "c", sigma=0.3)
@@ -229,6 +249,14 @@ def test_every_batch_type_has_its_draw() -> None:
         (lambda: Pairs(k=-1).check(dataset()), "got k=-1"),
         (lambda: Pairs(fixed=("e",)).check(dataset()), "no factor 'e'"),
         (lambda: Pairs(fixed=("a", "b", "c", "d")).check(dataset()), "1 to 0 factors"),
+        (
+            lambda: Pairs(difficulty=Linear(1.0, 9.0, 10)).check(dataset()),
+            "can change 1 to 4 factors; got linear:1.0:9.0:10, which goes from 1 to 9",
+        ),
+        (lambda: Pairs(difficulty=Linear(5.0, 1.0, 10)).check(dataset()), "which goes from 5 to 1"),
+        (lambda: Pairs(difficulty=Linear(0.0, 3.0, 10)).check(dataset()), "which goes from 0 to 3"),
+        (lambda: Pairs(difficulty=Linear(1.0, math.nan, 10)).check(dataset()), "which goes from nan to nan"),
+        (lambda: Pairs(difficulty=Drop(4.0, 0.5, 10)).check(dataset()), "which goes from 4 to 0"),
     ],
 )
 def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
@@ -244,6 +272,7 @@ def test_a_support_without_partners_is_refused() -> None:
 
 def test_the_warm_up_by_difficulty_follows_the_step() -> None:
     pairs = Pairs(difficulty=Linear(1.0, 3.0, 10))
+    pairs.check(dataset())
     for step, k in ((0, 1), (5, 2), (10, 3), (99, 3)):
         batch = pairs(dataset(), 200, generator(), torch.tensor(step))
         assert batch.factors is not None and batch.factors2 is not None

@@ -8,10 +8,11 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.tiny import batch_for, images, loss, make
+from tests.tiny import Formula, Itself, batch_for, images, loss, make, without_noise
 from unbraid.methods.assemble import assemble
 from unbraid.methods.recon_contrast import ReconContrast, strands_of
 from unbraid.methods.vae import VAE
+from unbraid.objectives import Normal
 from unbraid.schedules import Linear
 from unbraid.types import Batch, Gaussian, PairBatch
 
@@ -32,6 +33,8 @@ def test_strands() -> None:
 def test_sizes_decide_the_networks() -> None:
     method = assemble(ReconContrast, (3, 28, 28), n=1, classes=10, predictive=4, known=2, unknown=3)
     assert method.encoder.codes == method.decoder.codes == 9 and method.classifier.codes == 4
+    with pytest.raises(ValueError, match="at least 1 predictive dimension"):  # and no warning of empty layers
+        assemble(ReconContrast, (3, 28, 28), n=1, classes=10, predictive=0)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,41 @@ def test_the_warm_up_by_amount_at_its_ends() -> None:
     assert method.swapped(*asked).tolist() == [[True, True, False, False]]  # the least changed one
     method.step += 10
     assert method.swapped(*asked).tolist() == [[True, True, False, True]]  # all but k
+
+
+def test_equation_10_by_hand() -> None:
+    """Four pixels and the codes zp, two known nuisances and an unknown one, which are the pixels; variances 1, no
+    noise, a decoder that doubles, logits (zp, 0), τ = 1. α, β, γ = 2, 3, 5.
+
+    A pair of class 0, (1, 0, 0, 0) and (3, 1, 2, 1), and a pair of class 1 that is (-1, 0, 0, 0) twice. Each term is
+    a mean over the four images, whose squared lengths are 1, 15, 1 and 1.
+
+        L_VAE          a reconstruction misses its image by that image: ½ · 18 / 4 + 2 log 2π, and KL ½ · 18 / 4
+        L_disentangle  k = 1: of the known codes the second stays, which differs by 2. Exchanged are zp, 1 and 3, and
+                       the first known code, 0 and 1: decoded 2² (2² + 1²) = 20 for both, and 0 for the other pair
+        L_z̄p           zp becomes 2 in class 0, which was 1 and 3: decoded 2² 1² = 4 for both, and 0
+        L_Sup          directions 1, 1, -1, -1: one positive at e beside two others at 1/e, log(1 + 2 / e²)
+        L_CE           log(1 + 1/e) three times, log(1 + 1/e³) once
+    """
+    method = ReconContrast(
+        Itself(4),
+        Formula(lambda z: 2 * z),
+        Formula(lambda z_p: torch.cat([z_p, torch.zeros_like(z_p)], 1)),
+        **{"predictive": 1, "known": 2, "unknown": 1, "swap": 2.0, "contrast": 3.0, "average": 5.0},
+        temperature=1.0,
+        scheme="joint",
+        likelihood=Normal(1.0),
+    )
+    x1 = torch.tensor([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]], dtype=torch.float64)
+    x2 = torch.tensor([[3.0, 1, 2, 1], [-1.0, 0, 0, 0]], dtype=torch.float64)
+    with without_noise():
+        found = method.loss(PairBatch(x1, x2, torch.tensor([1, 1]), torch.tensor([0, 1])))
+    contrast = math.log(1 + 2 * math.exp(-2))
+    ce = (3 * math.log(1 + math.exp(-1)) + math.log(1 + math.exp(-3))) / 4
+    expected = {"nll": 2.25 + 2 * math.log(2 * math.pi), "kl": 2.25, "swap": 10.0, "average": 2.0}
+    expected |= {"contrast": contrast, "cross_entropy": ce, "accuracy": 1.0}
+    assert_close({name: part.item() for name, part in found.parts.items()}, expected)
+    assert_close(found.total.item(), 4.5 + 2 * math.log(2 * math.pi) + 2 * 10 + 3 * contrast + 5 * 2 + ce)
 
 
 def test_slow_rewriting() -> None:

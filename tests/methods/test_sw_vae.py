@@ -6,9 +6,10 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.tiny import CODES, batch_for, images, loss, make
+from tests.tiny import CODES, Formula, Itself, batch_for, images, loss, make, without_noise
 from unbraid.methods.sw_vae import SWVAE
 from unbraid.methods.vae import VAE
+from unbraid.objectives import Normal
 from unbraid.schedules import Linear
 from unbraid.types import Batch, PairBatch
 
@@ -47,6 +48,29 @@ def test_the_divergence_decides_what_is_swapped() -> None:
         for name in ("kl", "jsd", "jsd-moments")
     }
     assert len(found) > 1
+
+
+def test_equation_6_by_hand() -> None:
+    """Two pixels, two codes that are the pixels, variances 1 and no noise; a code (a, b) is decoded to (a², ab + 1).
+
+    x^l = (0, 0) and x^m = (1, 3) differ by ½ 1² and ½ 3² nats (Eq. 3). So with k = 1 the second code stays, and the
+    first is exchanged: (1, 0) and (0, 3).
+
+        x_rec      (0, 1) and (1, 4): each misses its image by 1 in one pixel
+        L_VAE      ½ + log 2π, and ½ + log 2π + ½ (1² + 3²)
+        x̂          (1, 1) and (0, 1)
+        D(x̂, x_rec)  1² = 1, and 1² + 3² = 10
+
+    Eq. 6 is 6 + 2 log 2π + 11, and per image half of it.
+    """
+    decoder = Formula(lambda z: torch.stack([z[:, 0] ** 2, z[:, 0] * z[:, 1] + 1], 1))
+    method = SWVAE(Itself(2), decoder, swap=1.0, likelihood=Normal(1.0))
+    x = torch.tensor([[[0.0, 0.0]], [[1.0, 3.0]]], dtype=torch.float64)
+    with without_noise():
+        found = method.loss(PairBatch(x[0], x[1], torch.tensor([1])))
+    expected = {"nll": 0.5 + math.log(2 * math.pi), "kl": 2.5, "swap": 5.5}
+    assert_close({name: part.item() for name, part in found.parts.items()}, expected)
+    assert_close(found.total.item(), 8.5 + math.log(2 * math.pi))
 
 
 def test_slow_rewriting() -> None:

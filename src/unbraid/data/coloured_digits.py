@@ -6,6 +6,7 @@ other angles. The paper does not give its colours: docs/results/p1_colours.md sa
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -119,6 +120,11 @@ def rotation_colored_mnist(
     for option, given in (("angles", angles), ("test_angles", test_angles)):
         if not given:
             raise ValueError(f"The list of {option} is empty: give at least one angle in degrees.")
+        listed = ", ".join(f"{angle:g}" for angle in given)
+        if not all(map(math.isfinite, given)):
+            raise ValueError(f"The list of {option} must hold finite numbers of degrees; got {listed}.")
+        if len(set(given)) < len(given):
+            raise ValueError(f"The list of {option} names an angle twice: {listed}.")
     images, labels = read_digits(root, part="test" if part == "test" else "train", digits=digits)
     name = ["rotation-colored-mnist", *_marks(colours, which(digits, root), part)]
     turned = (tuple(map(float, angles)), tuple(map(float, test_angles)), free_angle)

@@ -20,6 +20,7 @@ from unbraid.schedules import Schedule
 from unbraid.types import Batch, ContrastBatch, PairBatch, SetBatch, ViewBatch
 
 PairRule = Literal["exactly", "at-most", "disentanglement-lib"]
+FOREVER = 2**31  # a step by which every schedule has ended
 
 
 @runtime_checkable
@@ -54,7 +55,7 @@ class Pairs:
     """Two observations that differ in k factors.
 
     Where rows show instances, such as a written digit in several colours, a pair is two rows of one instance,
-    and k is counted.
+    and k is counted. Unknown nuisances never count: there they may differ, elsewhere they stay the same.
 
     Args:
         rule: `exactly`: k factors take other values. `at-most`: k factors are drawn again and may come out
@@ -63,7 +64,8 @@ class Pairs:
         k: How many factors; 0 for a number drawn anew for each pair, from 1 to one less than can change.
         fixed: Names of factors that stay the same in a pair.
         difficulty: How many factors by step, in the place of k, such as linear:1:3:150000: warm-up by
-            difficulty (SW-VAE). It is rounded, and kept between 1 and the number of factors that can change.
+            difficulty (SW-VAE). It is rounded; both its ends must be from 1 to the number of factors that can
+            change.
         same_class: The class stays the same in a pair; methods that exchange what tells the class need that.
     """
 
@@ -95,6 +97,13 @@ class Pairs:
             raise ValueError(
                 f"How many factors change is given twice, k={self.k} and {self.difficulty}: leave one out."
             )
+        if self.difficulty is not None:
+            ends = [float(self.difficulty(torch.tensor(step)).round()) for step in (0, FOREVER)]
+            if not all(1 <= end <= free for end in ends):
+                raise ValueError(
+                    f"Pairs of {dataset.name} can change 1 to {free} factors; got {self.difficulty}, which goes from "
+                    f"{ends[0]:g} to {ends[1]:g}."
+                )
 
     def not_captured(self, dataset: Dataset) -> str | None:
         """Why such pairs cannot be drawn within a recorded step, if so."""
@@ -129,7 +138,7 @@ class Pairs:
         """1 for each factor that may change, 0 for the others."""
         space = dataset.space
         assert space is not None
-        kept = (*self.fixed, dataset.instance, dataset.label if self.same_class else None)
+        kept = (*self.fixed, *dataset.unknown, dataset.instance, dataset.label if self.same_class else None)
         fixed = {space.column(name) for name in kept if name is not None}
         return tuple(
             int(len(values) > 1 and column not in fixed) for column, values in enumerate(space.occurring)
@@ -145,7 +154,8 @@ class Pairs:
             rows2 = dataset.kin.siblings(rows, generator)
             partner = dataset.factors(rows2)
             assert partner is not None
-            k = (values != partner).sum(1)
+            known = tuple(int(name not in dataset.unknown) for name in space.names)
+            k = ((values != partner) & _on(values.device, known).bool()).sum(1)
         else:
             k, partner = self._partners(space, self._free(dataset), values, generator, step)
             rows2 = dataset.find(space.index(partner), generator)
@@ -204,7 +214,7 @@ class Pairs:
         if self.k:
             k = torch.full_like(k, self.k)
         if self.difficulty is not None:
-            k = self.difficulty(step).round().clamp(1, most).long().expand(size)
+            k = self.difficulty(step).round().long().expand(size)
         if self.rule == "disentanglement-lib":
             k = torch.where(_uniform(generator, size) < 0.5, 1, k)
         rank = _uniform(generator, size, len(free)).masked_fill(~free, 2.0).argsort(1).argsort(1)

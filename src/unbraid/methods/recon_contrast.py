@@ -117,7 +117,8 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
         predictive, *nuisance = (cls.setting(settings, name) for name in SIZES)
-        parts = super().parts(facts._replace(codes=predictive + sum(nuisance)), wanted, settings)
+        codes = strands_of(predictive, *nuisance).size  # which refuses sizes before networks are built
+        parts = super().parts(facts._replace(codes=codes), wanted, settings)
         if "encoder" in wanted and (reader := cls.setting(settings, "reader")):
             first, _ = networks(reader, facts.shape, predictive)
             second, _ = networks(facts.architecture, facts.shape, sum(nuisance))
