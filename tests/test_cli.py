@@ -462,6 +462,8 @@ class TestBadInput:
         assert said("--batch", 1) == "batch must be at least 2; got 1."
         assert "'dc-xx' is none of dc-bc, dc-dl, bc-dl" in said("--variant", "dc-xx")
         assert "temperature must be above 0" in said("--temperature", 0)
+        many = said("--embedding", 160, "--directions", 60)
+        assert "at least 121 different labels" in many and "ask for fewer directions" in many
         assert not (tmp_path / "run").exists()
 
     def test_a_folder_that_holds_another_run(self, unbraid: CommandLine, trained: Path) -> None:

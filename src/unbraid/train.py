@@ -116,6 +116,7 @@ def open_loop(
     settings = settings_of(method, dataset, draw, plan, start_from)
     _check_class(method, draw)
     draw.check(dataset)
+    _check_labels(method, draw, dataset)
     _check_values(method, dataset)
     dataset, held_out = settle(dataset, place), None
     if plan.validation:
@@ -155,6 +156,16 @@ def _check_class(method: Method, draw: Draw) -> None:
         raise ValueError(
             f"{method.name()} exchanges what tells the class within a pair, so both must be of one class: leave out "
             "--no-same-class, or draw by Pairs(same_class=True)."
+        )
+
+
+def _check_labels(method: Method, draw: Draw, dataset: Dataset) -> None:
+    """Raises where the data has too few labels for what the method works out at the end."""
+    count = getattr(draw, "labels", None)
+    if count is not None and (found := count(dataset)) < method.fewest_labels:
+        raise ValueError(
+            f"{method.name()} needs views with at least {method.fewest_labels} different labels for what it was asked; "
+            f"those of {dataset.name} have {found}: ask for fewer directions, or take other data."
         )
 
 

@@ -1,5 +1,6 @@
 """The draw of view pairs: two observations that share some factors and not others, each distorted on its own."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -67,6 +68,13 @@ class Views:
                 f"The observations of {dataset.name} are rows, which are not cropped or coloured, so that both views "
                 "would be the same: name the factors that they share."
             )
+
+    def labels(self, dataset: Dataset) -> int:
+        """How many different labels views have: joint ones where they share factors, else the dataset's own."""
+        shared = shared_factors(dataset, self.shared)
+        if not shared or dataset.space is None:
+            return dataset.sizes["classes"]
+        return math.prod(len(dataset.space.occurring[dataset.space.column(name)]) for name in shared)
 
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> ViewBatch:
         if self.redraw:

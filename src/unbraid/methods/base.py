@@ -64,6 +64,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     finish_as_drawn: ClassVar[bool] = False  # whether `finish` is given batches as training draws them
     finish_samples: ClassVar[int] = 10_000  # how many observations, or pairs, it is given
     fewest_batches: ClassVar[int] = 0  # for how many batches the data must have observations
+    fewest_labels: int = 0  # different ones, that its batches must have
     same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
     conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
     closed_form: ClassVar[bool] = (

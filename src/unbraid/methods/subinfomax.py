@@ -136,6 +136,7 @@ class SubInfoMax(Contrastive):
                 f"together are no more than the embedding's dimensions; got {self.subembeddings} subembeddings of "
                 f"{self.directions} for {self.embedding} dimensions, positives={self.positives}."
             )
+        self.fewest_labels = size + 1
         features = features_of(self.encoder)
         parts = parts_of("z", features, size, self.subembeddings)
         self._strands = Strands(
