@@ -23,6 +23,15 @@ def test_a_heat_map_goes_strand_by_strand(dark: bool) -> None:
     assert file_bytes(figure, "svg") == file_bytes(change_chart(CHANGES, strands, dark=dark), "svg")
 
 
+def test_of_many_codes_those_that_move_most_are_shown() -> None:
+    """20 codes that move by 0.05, 0.10, … 1, of which 16 are shown, and one of no strand."""
+    change = np.append(np.arange(1, 21) / 20, 0.5)[None]
+    figure = change_chart(CodeChanges(("class",), change), Strands({"many": list(range(20))}, size=21))
+    shown = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert shown == [str(code) for code in (*range(4, 20), 20)]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["many, 16 of 20", ""]
+
+
 def test_a_map_names_its_values_in_order() -> None:
     points = {"one": np.arange(8.0).reshape(4, 2), "two": np.zeros((4, 2))}
     figure = map_chart(StrandMaps(points, "angle", np.array(["+65", "-75", "+65", "0"])))

@@ -13,16 +13,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MOST = 16  # codes of a strand that can be told apart side by side
+
+
 def change_chart(
     changes: CodeChanges, strands: Mapping[str, Sequence[int]], *, dark: bool = False
 ) -> "Figure":
-    """A heat map: a row for each factor, a column for each code, strand by strand."""
+    """A heat map: a row for each factor, a column for each code, strand by strand; of a strand of many codes those
+    that move most."""
     from matplotlib.figure import Figure
 
     ink = _ink(dark)
-    parts = {name: list(strands[name]) for name in leaves(strands)}
+    whole = {name: list(strands[name]) for name in leaves(strands)}
+    placed = {code for part in whole.values() for code in part}
+    whole[""] = [code for code in range(changes.change.shape[1]) if code not in placed]
+    parts = {name: _busiest(part, changes) for name, part in whole.items() if part}
     order = [code for part in parts.values() for code in part]
-    order += [code for code in range(changes.change.shape[1]) if code not in order]
     across = max(4.2, 0.24 * len(order) + 1.6)
     figure = Figure(figsize=(across, 0.34 * len(changes.factors) + 1.3), layout="constrained")
     axes = figure.add_subplot()
@@ -35,7 +41,8 @@ def change_chart(
         if start:
             axes.axvline(start - 0.5, color="#ffffff", linewidth=1.5)
         middle = start + len(part) / 2 - 0.5
-        axes.text(middle, -0.62, name, ha="center", va="bottom", fontsize=8.5, color=ink)
+        cut = f", {len(part)} of {len(whole[name])}" if len(part) < len(whole[name]) else ""
+        axes.text(middle, -0.62, name + cut, ha="center", va="bottom", fontsize=8.5, color=ink)
         start += len(part)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -44,6 +51,12 @@ def change_chart(
     bar.ax.tick_params(colors=ink, labelsize=8, length=0)
     bar.outline.set_visible(False)  # type: ignore[operator]
     return figure
+
+
+def _busiest(codes: list[int], changes: CodeChanges) -> list[int]:
+    """The codes that some factor moves most, in their order."""
+    moved = changes.change.max(0)
+    return sorted(sorted(codes, key=lambda code: -moved[code])[:MOST])
 
 
 def map_chart(maps: StrandMaps, *, dark: bool = False) -> "Figure":
