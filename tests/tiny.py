@@ -20,6 +20,7 @@ from unbraid.types import Batch, ContrastBatch, Gaussian, Observations, PairBatc
 M = TypeVar("M", bound=Method)
 
 SHAPE, CODES, N = (1, 3, 3), 4, 100
+LARGER = (1, 28, 28)
 CLASSES, NUISANCES = 3, (2, 3)
 SMALL: dict[str, dict[str, Any]] = {  # settings of methods that size their strands
     "cai": {"features": 4},
@@ -108,6 +109,25 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
         for parameter in method.parameters():
             parameter.mul_(3)
     return method.double()
+
+
+def normalised(cls: type[M], **settings: Any) -> M:
+    """A method whose networks have batch normalisation, for images of 28 by 28."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES}
+    settings = ({} if cls.sizes_strands else {"codes": CODES}) | SMALL.get(cls.name(), {}) | settings
+    return assemble(cls, LARGER, architecture="conv-contrast", **sizes, **settings)
+
+
+def larger_images(size: int = 4, *, seed: int = 1) -> Observations:
+    """Images for `normalised` methods."""
+    return torch.rand(size, *LARGER, generator=torch.Generator().manual_seed(seed))
+
+
+def batches_remembered(network: nn.Module) -> set[int]:
+    """How many batches the running statistics of its batch normalisation have seen."""
+    buffers = network.named_buffers()
+    return {int(buffer) for name, buffer in buffers if name.endswith("num_batches_tracked")}
 
 
 class Itself(nn.Module):

@@ -3,7 +3,8 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import images, loss, make
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
+from unbraid.game import Game
 from unbraid.methods import CVAE, ContrastVAE
 from unbraid.methods.assemble import assemble
 from unbraid.types import ContrastBatch
@@ -42,6 +43,25 @@ def test_gradients_of_the_critics_stay_on_their_side() -> None:
     assert all(gradient is None for gradient in gradients)
     autoencoder, critic = method.players()
     assert not {*autoencoder.parameters} & {*critic.parameters}
+
+
+def test_the_critic_sees_the_codes_of_the_autoencoder_s_move() -> None:
+    method, seen = make(CVAE), []
+    forward = method.critic.forward
+    method.critic.forward = lambda z: seen.append(z.detach()) or forward(z)  # type: ignore[method-assign, func-returns-value]
+    Game(method).step(lambda: BATCH, 0)
+    learned_from, told_apart = seen
+    assert_close(told_apart[:8], learned_from, rtol=0, atol=0)
+    assert not loss(method, BATCH).kept[0].requires_grad
+
+
+def test_running_statistics_are_of_target_and_background_joined() -> None:
+    method, batch = normalised(CVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
+    method.loss(batch)
+    first = method.encoder.trunk[0](torch.cat(batch[:2]))
+    assert_close(method.encoder.trunk[1].running_mean, 0.1 * first.mean((0, 2, 3)))
+    method.critic_loss(batch)
+    assert batches_remembered(method) == {1}
 
 
 def test_the_joint_form_has_one_player_and_a_linear_critic() -> None:

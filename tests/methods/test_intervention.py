@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.tiny import batch_for, images, make
+from tests.tiny import batch_for, batches_remembered, images, larger_images, make, normalised
 from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
@@ -245,3 +245,10 @@ def test_networks_are_those_of_the_papers_tables() -> None:
     assert sizes["encoder"] == trunk + 129 * 10  # Table 4: the mean alone
     assert sizes["discriminator"] == sizes["weights"] == trunk + 129  # Table 5
     assert isinstance(method.likelihood, Bernoulli)
+
+
+def test_running_statistics_are_of_images_and_single_interventions() -> None:
+    """Not of what is encoded and decoded again, nor of what is translated."""
+    method = normalised(Intervention, reweigh=False, adversary=0.0)
+    method.loss(Batch(larger_images(seed=1)), Batch(larger_images(seed=2)))
+    assert batches_remembered(method.encoder) == batches_remembered(method.decoder) == {1}

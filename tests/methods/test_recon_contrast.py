@@ -8,7 +8,18 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.tiny import Formula, Itself, batch_for, images, loss, make, without_noise
+from tests.tiny import (
+    Formula,
+    Itself,
+    batch_for,
+    batches_remembered,
+    images,
+    larger_images,
+    loss,
+    make,
+    normalised,
+    without_noise,
+)
 from unbraid.methods.assemble import assemble
 from unbraid.methods.recon_contrast import ReconContrast, strands_of
 from unbraid.methods.vae import VAE
@@ -270,3 +281,9 @@ def test_a_reader_of_its_own_reads_zp() -> None:
     assert change[:, predictive].max() < 1e-5 and change[:, ~predictive].max() > 1e-4
     with pytest.raises(ValueError, match="architecture"):
         assemble(ReconContrast, shape, n=1, classes=10, reader="cone")
+
+
+def test_running_statistics_are_not_of_redrawn_images() -> None:
+    method = normalised(ReconContrast, redraw=1.0)
+    method.loss(pairs(x1=larger_images(8, seed=1), x2=larger_images(8, seed=2)))
+    assert batches_remembered(method) == {1}

@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import images, loss, make
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
 from unbraid.methods import RbVAE, SRbVAE
 from unbraid.methods.assemble import assemble
 from unbraid.objectives import code_nll
@@ -45,6 +45,14 @@ def test_gradients_of_the_critics_stay_on_their_side() -> None:
     total = method.critic_loss(BATCH).total
     assert all(gradient is None for gradient in torch.autograd.grad(total, autoencoder, allow_unused=True))
     assert len(autoencoder) + len(critics) == len(list(method.parameters()))
+
+
+def test_running_statistics_are_of_the_data_alone() -> None:
+    """Neither made images nor codes of the prior are among them, nor what the critics look at."""
+    method, batch = normalised(SRbVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
+    method.loss(batch)
+    method.critic_loss(batch)
+    assert batches_remembered(method) == {1}
 
 
 def test_a_critic_for_each_part() -> None:

@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import images, loss, make
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
 from unbraid.methods import SVAE, VAE
 from unbraid.methods.assemble import assemble
 from unbraid.nn import JointCritic
@@ -65,3 +65,11 @@ def test_code_nll_is_least_at_the_codes() -> None:
     z = torch.randn(4, 3)
     near, far = (code_nll(Gaussian(z + shift, torch.zeros_like(z)), z) for shift in (0.0, 1.0))
     assert_close(far - near, torch.tensor(1.5))
+
+
+def test_running_statistics_are_of_the_data_alone() -> None:
+    """Neither made images nor codes of the prior are among them, nor what the critic looks at."""
+    method, batch = normalised(SVAE), Batch(larger_images())
+    method.loss(batch)
+    method.critic_loss(batch)
+    assert batches_remembered(method) == {1}

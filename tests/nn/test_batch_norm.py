@@ -1,5 +1,6 @@
 """Batch normalisation, alone and over processes, src/unbraid/nn/batch_norm.py."""
 
+import copy
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from torch import Tensor, multiprocessing, nn
 from torch.testing import assert_close
 
 from unbraid.distributed import gather, mean_over_processes, processes, share
-from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d
+from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d, keeping_statistics
 
 
 def norms() -> list[tuple[nn.Module, Tensor]]:
@@ -30,6 +31,9 @@ def compute() -> list[Tensor]:
         with torch.no_grad():
             results += [gather(y.detach()), gather(gradients[0]) / processes()]
             results += [mean_over_processes(gradient.clone()) for gradient in gradients[1:]]
+            results += [buffer.clone().double() for buffer in norm.buffers()]
+            with keeping_statistics(norm):
+                results.append(gather(norm(local.square())))
             results += [buffer.double() for buffer in norm.buffers()]
     return results
 
@@ -67,3 +71,32 @@ def test_evaluation_uses_what_was_remembered() -> None:
     before = {name: buffer.clone() for name, buffer in norm.named_buffers()}
     assert_close(norm(x[:1]), norm(x)[:1])
     assert_close(dict(norm.named_buffers()), before, rtol=0, atol=0)
+
+
+def test_kept_statistics_stay_while_each_batch_is_normalised_by_its_own() -> None:
+    for norm, x in norms():
+        network = nn.Sequential(norm, nn.ReLU())
+        expected = copy.deepcopy(norm)(x).relu()
+        before = copy.deepcopy(dict(norm.named_buffers()))
+        with keeping_statistics(network):
+            assert_close(network(x), expected, rtol=0, atol=0)
+        assert_close(dict(norm.named_buffers()), before, rtol=0, atol=0)
+        network(x)
+        assert norm.num_batches_tracked == 1
+
+
+def test_kept_statistics_stay_when_compiled() -> None:
+    """With PyTorch's own class, since the compiler does not see through the types that tests check."""
+    norm, (_, x) = nn.BatchNorm2d(2).double(), norms()[0]
+    own = copy.deepcopy(norm)
+
+    def twice(norm: nn.Module, x: Tensor) -> Tensor:
+        with keeping_statistics(norm):
+            kept = norm(x.square())
+        return kept + norm(x)
+
+    compiled = torch.compile(twice, backend="eager")
+    for _ in range(2):
+        assert_close(compiled(norm, x), twice(own, x))
+    assert_close(dict(norm.named_buffers()), dict(own.named_buffers()))
+    assert norm.num_batches_tracked == 2

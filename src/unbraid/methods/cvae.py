@@ -9,6 +9,7 @@ from torch import nn
 from unbraid.methods.base import Facts, Player
 from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import Critic
+from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import Likelihood, Pixels, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
 from unbraid.schedules import Schedule
@@ -79,7 +80,7 @@ class CVAE(ContrastAutoencoder):
             evidence.parts | {"tc": tc} | self.watched(evidence),
         )
         if not self.joint:
-            return Terms(total, parts)
+            return Terms(total, parts, kept=(evidence.c_x.detach(),))
         error = self.error(evidence.c_x)
         return Terms(total + error, parts | {"critic": error})
 
@@ -88,10 +89,14 @@ class CVAE(ContrastAutoencoder):
         mixed = self.strands.shuffle(codes, "salient")
         return critic_cross_entropy(*self.critic(torch.cat([codes, mixed])).to(codes.dtype).chunk(2))
 
-    def critic_loss(self, batch: ContrastBatch) -> Terms:
-        """What the critic minimises; no gradient reaches the encoder."""
-        with torch.no_grad():
-            codes = self.posterior(batch.target).sample()
+    def critic_loss(self, batch: ContrastBatch, codes: Codes | None = None) -> Terms:
+        """What the critic minimises; no gradient reaches the encoder.
+
+        Codes of the target may be given: those that the autoencoder learned from.
+        """
+        if codes is None:
+            with torch.no_grad(), keeping_statistics(self.encoder):
+                codes = self.posteriors(batch.target, batch.background)[0].sample()
         return Terms(self.error(codes), {})
 
     def players(self) -> tuple[Player, ...]:
@@ -103,5 +108,5 @@ class CVAE(ContrastAutoencoder):
         )  # FactorVAE's critic; there is none of its own in the paper
         return (
             Player("autoencoder", autoencoder, self.loss),
-            Player("critic", self.critic.parameters(), self.critic_loss, adam),
+            Player("critic", self.critic.parameters(), self.critic_loss, adam, takes="autoencoder"),
         )

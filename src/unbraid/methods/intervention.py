@@ -12,6 +12,7 @@ from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
 from unbraid.nn import Features, Translator, judge
+from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal
 from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
 from unbraid.optimisers import Adam
@@ -144,9 +145,11 @@ class Intervention(Method[Batch]):
         decoded = self.decoded(torch.cat([z, z_do]))
         parameters, _ = decoded.chunk(2)
         x_hat, x_do = self.likelihood.mean(decoded).chunk(2)
-        back = torch.where(chosen, z, self.encode(x_do))  # Z_k = z_k again
+        with keeping_statistics(self.encoder, self.decoder):
+            back = torch.where(chosen, z, self.encode(x_do))  # Z_k = z_k again
+            undone = self.decoded(back)
         rec = self.likelihood.nll(parameters, batch.x)
-        parts = {"nll": rec, "undo": self.likelihood.nll(self.decoded(back), batch.x)}
+        parts = {"nll": rec, "undo": self.likelihood.nll(undone, batch.x)}
         real = x_hat if self.real_gradient else None  # its term would be constant
         parts["adversary"] = self.adversarial(real, x_do, saturating=self.saturating)
         total = rec + self.undo * parts["undo"] + self.adversary * parts["adversary"]
@@ -229,7 +232,8 @@ class Intervention(Method[Batch]):
         train, test = (
             [torch.where(chosen, value.expand_as(codes), codes) for value in (a, b)] for codes in (z, z_test)
         )
-        images = self.likelihood.mean(self.decoded(torch.cat([*train, *test])))
+        with keeping_statistics(self.decoder):
+            images = self.likelihood.mean(self.decoded(torch.cat([*train, *test])))
         if self.inner_shrink > 1:
             images = F.avg_pool2d(images, self.inner_shrink)
         u, v, u_test, v_test = images.chunk(4)

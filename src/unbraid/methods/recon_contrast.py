@@ -13,6 +13,7 @@ from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts, Player
 from unbraid.methods.predictor import RATE, Predictor, accuracy, cross_entropy, labels_of, require_codes
 from unbraid.nn import Joined, networks
+from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import (
     Bernoulli,
     Likelihood,
@@ -146,7 +147,9 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         if self.scheme != "cross-entropy":
             shown, classes = codes, labels
             if self.redraw:
-                shown = torch.cat([codes, self.encode(self.redrawn(torch.cat([z_l, z_m])))])
+                with keeping_statistics(self.encoder, self.decoder):
+                    redrawn = self.encode(self.redrawn(torch.cat([z_l, z_m])))
+                shown = torch.cat([codes, redrawn])
                 classes = torch.cat([labels, labels])
             z_p = F.normalize(self.strands.take(shown, "predictive"))
             parts["contrast"] = supervised_contrast(z_p, classes, temperature=self.temperature)

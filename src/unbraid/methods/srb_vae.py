@@ -11,6 +11,7 @@ from unbraid.distributed import noise_like
 from unbraid.methods.base import Facts, Player
 from unbraid.methods.contrast import ContrastAutoencoder
 from unbraid.nn import JointCritic
+from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import Likelihood, Pixels, code_nll, critic_cross_entropy, log_density_ratio
 from unbraid.optimisers import Adam
 from unbraid.schedules import Schedule
@@ -86,18 +87,19 @@ class SRbVAE(ContrastAutoencoder):
         evidence = self.evidence(batch)
         c_x, c_y = noise_like(evidence.c_x), noise_like(evidence.c_y)
         # Made images are means, without the likelihood's noise, as the authors have it.
-        x, y = self.decode(torch.cat([c_x, self.reference(c_y)])).chunk(2)
+        with keeping_statistics(self.encoder, self.decoder):
+            x, y = self.decode(torch.cat([c_x, self.reference(c_y)])).chunk(2)
+            q_x, q_y = self.posteriors(x.detach(), y.detach())
         z_y = self.strands.take(c_y, "common")
         logits = self.critic(x, c_x).to(c_x.dtype), self.background_critic(y, z_y).to(c_x.dtype)
         ratio = -sum(map(log_density_ratio, logits))  # E_p[log p - log q], of target and background
-        q_x, q_y = self.posteriors(x.detach(), y.detach())
         found = code_nll(q_x, c_x) + code_nll(self.part(q_y, "common"), z_y)
         total = evidence.bound(self.kl_weight) + self.reverse * (ratio + found)
         return Terms(total, evidence.parts | {"ratio": ratio, "codes": found} | self.watched(evidence))
 
     def critic_loss(self, batch: ContrastBatch) -> Terms:
         """What the critics minimise; no gradient reaches encoder or decoder."""
-        with torch.no_grad():
+        with torch.no_grad(), keeping_statistics(self.encoder, self.decoder):
             q_x, q_y = self.posteriors(batch.target, batch.background)
             c_x, c_y = q_x.sample(), q_y.sample()
             from_x, from_y = noise_like(c_x), noise_like(c_y)

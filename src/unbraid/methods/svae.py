@@ -11,6 +11,7 @@ from unbraid.distributed import noise_like
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Facts, Player
 from unbraid.nn import JointCritic
+from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import (
     Likelihood,
     Pixels,
@@ -67,17 +68,18 @@ class SVAE(Autoencoder[Batch]):
         q = self.posterior(batch.x)
         z = q.sample()
         made_from = noise_like(z)
-        reconstructed, made = self.decoder(torch.cat([z, made_from])).to(z.dtype).chunk(2)
-        nll, kl = self.likelihood.nll(reconstructed, batch.x), kl_to_standard_normal(q)
-        x = self.likelihood.mean(made)  # without the likelihood's noise, as the authors have it
+        nll, kl = self.likelihood.nll(self.decoded(z), batch.x), kl_to_standard_normal(q)
+        with keeping_statistics(self.encoder, self.decoder):
+            x = self.decode(made_from)  # without the likelihood's noise, as the authors have it
+            q_made = self.posterior(x.detach())
         ratio = -log_density_ratio(self.critic(x, made_from).to(z.dtype))  # E_p[log p(x, z) - log q(x, z)]
-        found = code_nll(self.posterior(x.detach()), made_from)
+        found = code_nll(q_made, made_from)
         total = nll + self.beta * kl + self.reverse * (ratio + found)
         return Terms(total, {"nll": nll, "kl": kl, "ratio": ratio, "codes": found})
 
     def critic_loss(self, batch: Batch) -> Terms:
         """What the critic minimises; no gradient reaches encoder or decoder."""
-        with torch.no_grad():
+        with torch.no_grad(), keeping_statistics(self.encoder, self.decoder):
             z = self.posterior(batch.x).sample()
             made_from = noise_like(z)
             made = self.decode(made_from)
