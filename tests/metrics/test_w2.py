@@ -59,7 +59,7 @@ def test_unequal_sizes_are_the_assignment_of_repeated_points(sizes: tuple[int, i
 
 
 def test_agreement_with_pot(monkeypatch: pytest.MonkeyPatch) -> None:
-    ot = pytest.importorskip("ot", reason="POT is an optional oracle; pip install POT")
+    ot = pytest.importorskip("ot", reason="POT is not installed: pip install 'unbraid[transport]'")
     rng = np.random.default_rng(0)
     for n, m in ((64, 64), (40, 25)):
         a, b = rng.standard_normal((n, 4)), rng.standard_normal((m, 4)) + 1
