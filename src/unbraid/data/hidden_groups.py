@@ -3,6 +3,7 @@ shares. After the synthetic example of contrastive PCA's paper, Abid et al., 201
 
 import numpy as np
 import torch
+from jaxtyping import Float
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
@@ -35,17 +36,15 @@ def hidden_groups(
             f"got {columns}, {groups} and {observations}."
         )
     rng = np.random.default_rng(derive(group_seed, "groups"))
-    directions = np.linalg.qr(rng.standard_normal((columns, 7)))[
-        0
-    ].T  # five that are loud, two for the groups
+    loud, plane = _directions(rng, columns)
 
     def rows() -> np.ndarray:
-        loud = loudness * rng.standard_normal((observations, 5)) @ directions[:5]
-        return loud + rng.standard_normal((observations, columns))
+        hiding = loudness * rng.standard_normal((observations, 5)) @ loud
+        return hiding + rng.standard_normal((observations, columns))
 
     label = np.arange(observations) % groups
     angle = 2 * np.pi * label / groups
-    target = rows() + 4 * np.stack([np.cos(angle), np.sin(angle)], 1) @ directions[5:]
+    target = rows() + 4 * np.stack([np.cos(angle), np.sin(angle)], 1) @ plane
     return Dataset(
         torch.from_numpy(target.astype(np.float32)),
         name="hidden-groups",
@@ -57,3 +56,17 @@ def hidden_groups(
             torch.from_numpy(rows().astype(np.float32)), name="hidden-groups-background", white=1
         ),
     )
+
+
+def true_directions(
+    *, columns: int = 30, group_seed: int = 0
+) -> tuple[Float[np.ndarray, "5 c"], Float[np.ndarray, "2 c"]]:
+    """The loud directions and those of the groups' plane, of rows with the same settings; all orthonormal."""
+    return _directions(np.random.default_rng(derive(group_seed, "groups")), columns)
+
+
+def _directions(
+    rng: np.random.Generator, columns: int
+) -> tuple[Float[np.ndarray, "5 c"], Float[np.ndarray, "2 c"]]:
+    directions = np.linalg.qr(rng.standard_normal((columns, 7)))[0].T
+    return directions[:5], directions[5:]
