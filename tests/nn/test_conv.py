@@ -37,6 +37,13 @@ def test_every_size_and_number_of_channels(side: int, channels: int, variant: Va
         ("burgess", 544 + 3 * 16_416 + 131_328 + 65_792 + 5_140),
         # 1·32·9+32, then 32, 32, 64 and 128 channels, 2048·20+20, and twice as many numbers as channels to normalise
         ("contrast", 320 + 16_416 + 16_416 + 32_832 + 131_200 + 40_980 + 2 * (32 + 32 + 32 + 64 + 128)),
+        # the same with 2048·256+256, 256·256+256, 256·20+20
+        (
+            "contrast-deep",
+            320 + 2 * 16_416 + 32_832 + 131_200 + 524_544 + 65_792 + 5_140 + 2 * (32 + 32 + 32 + 64 + 128),
+        ),
+        # 32·64·16+64, 64·128·16+128, 128·256·16+256, 4096·20+20
+        ("contrast-faces", 544 + 32_832 + 131_200 + 524_544 + 81_940 + 2 * (32 + 64 + 128 + 256)),
     ],
 )
 def test_weights_of_the_encoder(variant: Variant, expected: int) -> None:
@@ -55,6 +62,13 @@ def test_weights_of_the_encoder(variant: Variant, expected: int) -> None:
         ("burgess", 2_816 + 65_792 + 131_584 + 3 * 16_416 + 513),
         # 10·2048+2048, 128·64·16+64, 64·32·16+32, twice 32·32·16+32, 32·1·9+1, and what normalises
         ("contrast", 22_528 + 131_136 + 32_800 + 2 * 16_416 + 289 + 2 * (64 + 32 + 32 + 32)),
+        # the same with 10·256+256, 256·256+256, 256·2048+2048
+        (
+            "contrast-deep",
+            2_816 + 65_792 + 526_336 + 131_136 + 32_800 + 2 * 16_416 + 289 + 2 * (64 + 32 + 32 + 32),
+        ),
+        # 10·4096+4096, 256·128·16+128, 128·64·16+64, 64·32·16+32, 32·1·16+1
+        ("contrast-faces", 45_056 + 524_416 + 131_136 + 32_800 + 513 + 2 * (128 + 64 + 32)),
     ],
 )
 def test_weights_of_the_decoder(variant: Variant, expected: int) -> None:

@@ -28,6 +28,8 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
     "conv-channelwise-polar": (PolarEncoder, ConvDecoder),
     "conv-contrast": _conv("contrast"),
+    "conv-contrast-deep": _conv("contrast-deep"),
+    "conv-contrast-faces": _conv("contrast-faces"),
     "mlp": (MLPEncoder, MLPDecoder),
     "mlp-small": (partial(MLPEncoder, hidden=(128,)), partial(MLPDecoder, hidden=(128,))),
     "linear": (partial(MLPEncoder, hidden=()), partial(MLPDecoder, hidden=())),

@@ -16,7 +16,15 @@ from unbraid.nn.standardise import Standardise
 from unbraid.types import Codes, Gaussian, Images
 
 Variant = Literal[
-    "field", "disentanglement-lib", "factor-vae", "burgess", "contrast", "flowers", "flowers-judge"
+    "field",
+    "disentanglement-lib",
+    "factor-vae",
+    "burgess",
+    "contrast",
+    "contrast-deep",
+    "contrast-faces",
+    "flowers",
+    "flowers-judge",
 ]
 SIDES = (28, 32, 48, 64, 96)
 
@@ -40,6 +48,10 @@ LAYERS: dict[Variant, Layers] = {
     "burgess": Layers(channels=(32, 32, 32, 32), hidden=(256, 256)),  # Burgess et al., 2018
     # Principled contrast, App. A.3: five convolutions and one fully connected layer; it names no sizes.
     "contrast": Layers(channels=(32, 32, 64, 128), hidden=(), stem=32, normalised=True),
+    "contrast-deep": Layers(channels=(32, 32, 64, 128), hidden=(256, 256), stem=32, normalised=True),  # ours
+    "contrast-faces": Layers(
+        channels=(32, 64, 128, 256), hidden=(), normalised=True
+    ),  # Weinberger et al., 2022
     # Unsupervised Disentanglement Learning by Intervention, 2021, Tables 8 and 9
     "flowers": Layers(channels=(128, 128, 256, 256), hidden=(512,), linear=True),
     "flowers-judge": Layers(channels=(64, 64, 128, 128), hidden=(256, 256), linear=True, slope=0.2),
@@ -58,7 +70,8 @@ class ConvEncoder(Encoder):
         variant: `field` has kernels of 4 everywhere and a fully connected layer of 256;
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
             128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256;
-            `contrast` has a fifth convolution, at full size, and batch normalisation;
+            `contrast` has a fifth convolution, at full size, and batch normalisation; `contrast-deep` two layers
+            of 256 besides; `contrast-faces` batch normalisation and up to 256 channels;
             `flowers` has four times as many channels and a layer of 512 without activation; `flowers-judge` has
             twice as many, leaky ReLU of slope 0.2 and two layers of 256 without activation.
         standardised: Whether each image's channels are first brought to mean 0 and spread 1.
@@ -127,10 +140,11 @@ class ConvDecoder(Decoder):
             before = width
         modules.append(nn.Unflatten(1, (first, maps, maps)))
         before = first
-        for channels in (*rest, layers.stem or shape[0]):
+        for channels in (*rest, layers.stem) if layers.stem else rest:
             modules += [Doubling(before, channels), *_after(layers, channels)]
             before = channels
-        modules = [*modules, nn.Conv2d(before, shape[0], 3, padding=1)] if layers.stem else modules[:-1]
+        last = nn.Conv2d(before, shape[0], 3, padding=1) if layers.stem else Doubling(before, shape[0])
+        modules.append(last)
         self.layers = nn.Sequential(*modules)
 
     def forward(self, z: Codes) -> Images:
