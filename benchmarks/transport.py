@@ -120,8 +120,8 @@ def main() -> None:
     if device.type == "cuda":
         processors = torch.cuda.get_device_properties(device).multi_processor_count
         print(
-            f"Its kernel keeps one of the device's {processors} processors busy; what hides it are kernels of models on "
-            "other streams, which run on the others meanwhile. The recorded step of one model waits for it."
+            f"Its kernel keeps one of the device's {processors} processors busy; what hides it are kernels of models "
+            "on other streams, which run on the others meanwhile. The recorded step of one model waits for it."
         )
 
 
