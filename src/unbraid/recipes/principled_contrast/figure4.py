@@ -8,5 +8,5 @@ from unbraid.recipes.principled_contrast import grassy, rows
 
 
 def runs(scale: str) -> list[Plan]:
-    """The paper's three methods, one seed."""
-    return rows(grassy(scale=scale), "cVAE", "Eq. 7", "Eq. 8", seeds=1)
+    """The paper's three methods and ours, one seed."""
+    return rows(grassy(scale=scale), "cVAE", "Eq. 7", "Eq. 8", "Eq. 8, layers", seeds=1)

@@ -8,5 +8,5 @@ from unbraid.recipes.principled_contrast import grassy, rows
 
 
 def runs(scale: str) -> list[Plan]:
-    """The paper's four methods, one seed."""
-    return rows(grassy(scale=scale), "cVAE", "sRb-VAE", "Eq. 7", "Eq. 8", seeds=1)
+    """The paper's four methods and ours, one seed."""
+    return rows(grassy(scale=scale), "cVAE", "sRb-VAE", "Eq. 7", "Eq. 8", "Eq. 8, layers", seeds=1)

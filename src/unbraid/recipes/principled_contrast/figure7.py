@@ -8,7 +8,7 @@ from unbraid.recipes.principled_contrast import faces, grassy, rows
 
 
 def runs(scale: str) -> list[Plan]:
-    """One seed of each data set."""
+    """One seed of each data set, with one decoder and in two layers."""
     grass = (grassy(mix, scale=scale) for mix in ("linear", "nonlinear"))
     data = (*grass, *(faces(name, scale=scale) for name in ("celeba", "expressions")))
-    return [plan for each in data for plan in rows(each, "Eq. 8", seeds=1)]
+    return [plan for each in data for plan in rows(each, "Eq. 8", "Eq. 8, layers", seeds=1)]

@@ -8,6 +8,6 @@ from unbraid.recipes.principled_contrast import faces, grassy, rows
 
 
 def runs(scale: str) -> list[Plan]:
-    """Eq. 8 on linear Grassy-MNIST and on CelebA, one seed."""
+    """Eq. 8 on linear Grassy-MNIST and on CelebA, with one decoder and in two layers, one seed."""
     data = grassy(scale=scale), faces("celeba", scale=scale)
-    return [plan for each in data for plan in rows(each, "Eq. 8", seeds=1)]
+    return [plan for each in data for plan in rows(each, "Eq. 8", "Eq. 8, layers", seeds=1)]
