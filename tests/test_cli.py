@@ -333,8 +333,9 @@ def test_a_study_prints_its_table(unbraid: CommandLine, tmp_path: Path) -> None:
     )
     rows = unbraid("study", path, "--out", tmp_path / "study", "--json").json
     kl = next(row for row in rows if row["metric"] == "kl")
-    assert set(kl) == {"method", "data", "settings", "metric", "protocol", "mean", "std", "n", "published"}
-    assert kl["n"] == 2 and kl["method"] == "vae"
+    about = {"method", "data", "settings", "metric", "protocol"}
+    assert set(kl) == about | {"mean", "std", "n", "published", "samples"}
+    assert kl["n"] == 2 and kl["method"] == "vae" and kl["samples"] == 20
     path.write_text(path.read_text().replace('"codes": 3', '"codes": 3, "likelihood": None'))
     failed = unbraid("study", path, "--out", tmp_path / "study2", "--json")
     assert failed.code == 1 and "2 of 2 runs failed" in failed.err

@@ -70,6 +70,21 @@ def test_further_numbers_are_shown_where_some_are_published() -> None:
     assert "mig.second" in found and "mig.first" not in found
 
 
+def test_a_metric_alone_is_shown_though_nobody_published_it() -> None:
+    rows = [row(method, mean, metric="common:clustering.chance") for method, mean in (("a", 0.1), ("b", 0.2))]
+    assert "chance" not in markdown([*ROWS, *rows])
+    found = markdown([*ROWS, *rows], {("common:clustering.chance",): None})
+    assert "| a | rooms |  | 0.100 ± 0.010 (n=3) |" in found  # neither chance is the better one
+
+
+def test_the_note_says_how_many_samples_were_scored() -> None:
+    rows = [made._replace(samples=500) for made in ROWS]
+    assert "over n seeds, each scored on 500 samples; the best" in table(rows).note
+    more = [*rows, row("vae", 0.1, data="sprites", samples=90), row("vae", 0.1, data="sprites", samples=100)]
+    assert "each scored on 500 samples of rooms, 90 to 100 samples of sprites;" in table(more).note
+    assert "samples" not in table(ROWS).note
+
+
 def test_latex_is_escaped_and_bold() -> None:
     text = latex([*ROWS, row("a_b & 50%", 0.1, settings={"beta": 4.0})])
     assert r"$\mathbf{0.716 \pm 0.012}$ ($n=3$) [0.716]" in text

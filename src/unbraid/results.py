@@ -216,6 +216,7 @@ def aggregate(done: Done, published: Published | None = None) -> list[Row]:
         scored_on.setdefault(data, set()).update(score.get("on", "") for score in scores)
     varying = varying_options([plan for plan, _ in done])
     values: dict[tuple[str, str, str, str, str], list[float]] = {}
+    samples: dict[tuple[str, str, str, str, str], int] = {}
     for plan, data, scores in scored:
         own = {name: value for name, value in plan.options.items() if name in varying[plan.method]}
         own |= {name: plan.scoring.get(name) for name in again.get(plan.folder, ())}
@@ -224,17 +225,15 @@ def aggregate(done: Done, published: Published | None = None) -> list[Row]:
             settings = json.dumps(describe(own | on), sort_keys=True)
             key = (plan.method, data, settings, score["metric"], score["protocol"])
             values.setdefault(key, []).append(score["value"])
+            samples[key] = min(score["n"], samples.get(key, score["n"]))
     return [
         Row(
-            method,
-            data,
-            json.loads(settings),
-            metric,
-            protocol,
+            *(method, data, json.loads(settings), metric, protocol),
             statistics.fmean(numbers),
             statistics.stdev(numbers) if len(numbers) > 1 else None,
             len(numbers),
             _published(published or {}, method, data, json.loads(settings), metric),
+            samples[method, data, settings, metric, protocol],
         )
         for (method, data, settings, metric, protocol), numbers in values.items()
     ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from unbraid.naming import choose
 
 # By method and metric, and between them a dataset, a setting or both; None keeps a variation that nobody published from
-# being taken for its method.
+# being taken for its method. A metric alone, with None, is a further number that tables show and nobody published.
 Published = Mapping[tuple[str, ...], float | None]
 # Of which scores less is more; of which neither; of all others more is better.
 LOWER = (
@@ -36,6 +36,7 @@ class Row(NamedTuple):
     std: float | None  # over seeds; None for a single one
     n: int
     published: float | None
+    samples: int = 0  # that a seed was scored on, the fewest of all; 0 where the metric does not say
 
 
 class Cell(NamedTuple):
@@ -58,7 +59,7 @@ class Table(NamedTuple):
 
 
 def table(rows: Iterable[Row], published: Published | None = None) -> Table:
-    """The scores of a study; a metric's further numbers where some are published."""
+    """The scores of a study; a metric's further numbers where `published` names them."""
     further = {key[-1] for key in published or {}}
     shown = [row for row in rows if "." not in row.metric or row.metric in further]
     columns = list(dict.fromkeys((row.metric, row.protocol) for row in shown))
@@ -72,7 +73,7 @@ def table(rows: Iterable[Row], published: Published | None = None) -> Table:
         cell = Cell(mean, spread, row.n, paper, first)
         lines.setdefault((row.method, row.data, said), {})[row.metric, row.protocol] = cell
     names = ("method", "data", "settings") if any(key[2] for key in lines) else ("method", "data")
-    note = "Mean ± standard deviation over n seeds; the best mean on a dataset is in bold"
+    note = f"Mean ± standard deviation over n seeds{_sampled(shown)}; the best mean on a dataset is in bold"
     note += "; published values in brackets." if any(row.published is not None for row in shown) else "."
     return Table(
         names,
@@ -137,8 +138,8 @@ def in_form(form: str, rows: Sequence[Row], published: Published | None = None) 
 def direction(metric: str) -> int:
     """1 if more of a score is better, -1 if less, 0 if neither: `common:clustering` tells what it should not."""
     strand, _, name = metric.rpartition(":")
-    name = name.partition(".")[0]
-    if name in NEITHER:
+    name, _, further = name.partition(".")
+    if name in NEITHER or further == "chance":
         return 0
     if name in LOWER or (strand == "common" and name in TOLD_APART):
         return -1
@@ -160,6 +161,21 @@ def written(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(written, value)) or "none"
     return value["plain"] if isinstance(value, dict) and "plain" in value else str(value)
+
+
+def _sampled(rows: Iterable[Row]) -> str:
+    """How many samples the scores are of, by dataset where that differs."""
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        if row.samples:
+            counts.setdefault(row.data, []).append(row.samples)
+    said = {
+        data: f"{max(found)}" if len(set(found)) == 1 else f"{min(found)} to {max(found)}"
+        for data, found in counts.items()
+    }
+    if len(set(said.values())) < 2:
+        return "".join(f", each scored on {count} samples" for count in set(said.values()))
+    return ", each scored on " + ", ".join(f"{count} samples of {data}" for data, count in said.items())
 
 
 def _best(rows: Iterable[Row]) -> dict[tuple[str, str, str], float]:
