@@ -10,6 +10,7 @@ import pytest
 from unbraid.commands.evaluate import evaluate_run
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe, read_recipe, recipe_names
+from unbraid.results import _published, varying_options
 from unbraid.runs import Run
 from unbraid.study import study
 
@@ -184,6 +185,33 @@ def test_the_intervention_papers_tables_are_whole() -> None:
     assert first["intervention", "dsprites", "dci"] == 0.76 and first["infogan-cr", "dsprites", "sap"] == 0.58
     assert second["beta-tcvae", "shapes3d-floor_hue-wall_hue", "sap"] == 0.23
     assert third["intervention", "hue-mnist-digit-hue", "sap"] == 0.70
+
+
+def test_the_contrast_papers_tables_are_whole() -> None:
+    """Five numbers for each of four methods on four data sets; seven expressions for each of seven methods."""
+    first, second = (read_recipe(f"principled-contrast/table{n}", "paper").published for n in (1, 2))
+    assert [sum(value is not None for value in table.values()) for table in (first, second)] == [80, 49]
+    assert first["cvae", "celeba", "salient:clustering"] == 0.6001
+    assert first["principled-contrast", "grassy-mnist", "lambda_z=1.0", "common:background_distance"] == 4.60
+    happy = "class_accuracy.per_class.happy"
+    assert second["principled-contrast", "expressions", "lambda_z=0.0", happy] == 0.575
+
+
+@pytest.mark.parametrize("data", ["celeba", "grassy-mnist"])
+def test_what_the_contrast_paper_does_not_have_shows_none_of_its_numbers(data: str) -> None:
+    recipe = read_recipe("principled-contrast/table1", "paper")
+    varying = varying_options(recipe.runs)
+    found: dict[tuple[str, bool], set[bool]] = {}
+    for plan in recipe.runs:
+        if plan.data == data and plan.options.get("mix", "linear") == "linear":
+            own = {name: plan.options[name] for name in varying[plan.method] if name in plan.options}
+            value = _published(recipe.published, plan.method, data, own, "salient:clustering")
+            found.setdefault((plan.method, "layers" in own), set()).add(value is not None)
+    bare = ("cvae", "srb-vae", "principled-contrast")
+    assert all(found[method, False] == {True} for method in bare)
+    beside = [("contrast-vae", False), ("mm-cvae", False)]
+    beside += [(method, True) for method in ("cvae", "contrast-vae", "principled-contrast")]
+    assert all(found[row] == {False} for row in beside)
 
 
 def test_a_file_of_ones_own_is_a_recipe(tmp_path: Path) -> None:

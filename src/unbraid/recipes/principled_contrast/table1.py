@@ -6,7 +6,7 @@ with 8 common and 4 salient codes, as a formula of App. A.3 has it.
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.principled_contrast import ROWS, faces, grassy, rows
+from unbraid.recipes.principled_contrast import FACES, NETWORK, ROWS, faces, grassy, rows
 
 LONGER = 20_000
 FEWER_CODES = {"common": 8, "salient": 4}
@@ -53,8 +53,14 @@ SCORES = (
     *("common:clustering", "common:clustering.silhouette_map_clusters"),
     *("salient:clustering", "salient:clustering.silhouette_map_clusters", "common:background_distance"),
 )
-BESIDE = ("common:clustering.chance", "common:background_distance.ratio")  # which the paper does not have
-PUBLISHED = {(score,): None for score in BESIDE} | {
+OURS = {(score,): None for score in ("common:clustering.chance", "common:background_distance.ratio")} | {
+    (method, f"layers={network}", score): None
+    for method, own in ROWS.values()
+    for network in (NETWORK, FACES)
+    for score in SCORES
+    if "layers" in own
+}
+PUBLISHED = OURS | {
     (ROWS[row][0], data, *(f"{name}={value}" for name, value in ROWS[row][1].items()), score): published
     for data, table in TABLE.items()
     for row, values in table.items()

@@ -40,6 +40,7 @@ def _alone(plan: Plan, method: str) -> Plan:
     return Plan(plan.method, plan.data, kept, plan.metrics, plan.scoring)
 
 
+SCORE = "class_accuracy.per_class"
 EXPRESSIONS = ("happy", "sad", "surprise", "fear", "disgust", "angry", "contempt")
 TABLE = """
 0.548 0.245 0.401 0.389 0.268 0.391 0.463
@@ -51,7 +52,7 @@ TABLE = """
 0.579 0.491 0.401 0.374 0.358 0.398 0.506
 """
 PUBLISHED = {
-    (method, *(f"{name}={value}" for name, value in own.items()), f"class_accuracy.per_class.{face}"): float(
+    (method, "expressions", *(f"{name}={value}" for name, value in own.items()), f"{SCORE}.{face}"): float(
         value
     )
     for (method, own), line in zip(METHODS, TABLE.strip().splitlines(), strict=True)
