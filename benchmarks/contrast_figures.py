@@ -12,16 +12,18 @@ import argparse
 import csv
 import json
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
-from unbraid import load
+from unbraid import Plan, load
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import curve_chart, curves_of, file_bytes
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts, salient_map
 from unbraid.report.sheets import png_bytes
 from unbraid.report.sweeps import sweep_chart
-from unbraid.results import Row
+from unbraid.results import Row, open_study
 from unbraid.runs import Run
+from unbraid.tables import written
 
 SWEPT = {
     "lambda_z": True,
@@ -31,11 +33,40 @@ SWEPT = {
 SCORES = ("salient:clustering", "common:clustering")
 
 
-def label(run: Run) -> str:
-    """What a run is called in a legend and in the names of files."""
-    weight = run.settings["method"]["arguments"].get("lambda_z")
-    equation = {None: "", 0.0: "-eq-7", 1.0: "-eq-8"}.get(weight, f"-lambda-z-{weight}")
-    return f"{run.method_name}{equation}-{run.data_name}"
+def labelled(done: Sequence[tuple[Plan, Run]]) -> dict[str, Run]:
+    """The finished run of the first seed of each setting, by its name in legends and in the names of files.
+
+    A name has the method, its equation, the data, and as many further options as tell it from others of the study.
+    """
+    groups: dict[tuple[str, str], list[tuple[Plan, Run]]] = {}
+    for plan, run in sorted(done, key=lambda pair: pair[1].seed):
+        if run.finished:
+            weight = run.settings["method"]["arguments"].get("lambda_z")
+            equation = {None: "", 0.0: "-eq-7", 1.0: "-eq-8"}.get(weight, f"-lambda-z-{weight}")
+            groups.setdefault((f"{run.method_name}{equation}", run.data_name), []).append((plan, run))
+    found: dict[str, Run] = {}
+    for (method, data), group in groups.items():
+        names = telling([plan for plan, _ in group])
+        for plan, run in group:
+            said = [f"-{name}-{written(plan.options[name])}" for name in names if name in plan.options]
+            label = f"{method}{''.join(said)}-{data}".replace("_", "-").replace(":", "-")
+            found.setdefault(label, run)
+    return found
+
+
+def telling(plans: Sequence[Plan]) -> list[str]:
+    """As many options as tell different plans apart, plain numbers and words first; the seed is none."""
+    options = {name: value for plan in plans for name, value in plan.options.items() if name != "seed"}
+    ordered = sorted(options, key=lambda name: not isinstance(options[name], int | float | str))
+    chosen: list[str] = []
+    for name in ordered:
+        if _kinds(plans, [*chosen, name]) > _kinds(plans, chosen):
+            chosen.append(name)
+    return chosen
+
+
+def _kinds(plans: Sequence[Plan], names: Sequence[str]) -> int:
+    return len({tuple(str(plan.options.get(name)) for name in names) for plan in plans})
 
 
 def rows_of(study: Path) -> list[Row]:
@@ -76,8 +107,7 @@ def main() -> None:
     arguments = parser.parse_args()
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    runs = [Run(folder) for folder in sorted((arguments.study / "runs").iterdir())]
-    first = {label(run): run for run in sorted(runs, key=lambda run: run.seed, reverse=True) if run.finished}
+    first = labelled(open_study(arguments.study).done)
     for name, run in first.items():
         model, dataset = load(run.folder), dataset_of(run, arguments.root)
         if dataset.images and contrasts(model, dataset):

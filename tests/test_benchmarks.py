@@ -1,0 +1,46 @@
+"""What scripts in benchmarks/ decide by themselves."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from unbraid.plan import Plan, replace
+from unbraid.schedules import Linear
+
+
+def script(name: str) -> ModuleType:
+    """A script as a module."""
+    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def finished(plan: Plan, data: str = "grassy-mnist", **arguments: Any) -> tuple[Plan, Any]:
+    run = SimpleNamespace(method_name=plan.method, data_name=data, finished=True, plan=plan)
+    run.seed, run.settings = plan.options["seed"], {"method": {"arguments": arguments}}
+    return plan, run
+
+
+def test_figures_of_contrast_are_named_by_what_tells_runs_apart() -> None:
+    """With and without layers, more steps, other thresholds: each is drawn, of the first seed."""
+    plan = Plan("principled-contrast", "grassy-mnist", {"steps": 10, "rate": Linear(1.0, 0.0, 10), "seed": 1})
+    plans = [
+        *(plan, replace(plan, seed=0)),
+        replace(plan, layers="mlp", seed=0),
+        replace(plan, steps=20, rate=Linear(1.0, 0.0, 20), seed=0),
+    ]
+    done = [finished(each, lambda_z=1.0) for each in plans]
+    done.append(finished(replace(plan, lambda_z=0.0), lambda_z=0.0))
+    done.append(finished(replace(plan, threshold=0.4), "grassy-mnist-nonlinear", lambda_z=1.0))
+    found = script("contrast_figures").labelled(done)
+    assert {name: run.plan for name, run in found.items()} == {
+        "principled-contrast-eq-8-steps-10-grassy-mnist": plans[1],
+        "principled-contrast-eq-8-steps-10-layers-mlp-grassy-mnist": plans[2],
+        "principled-contrast-eq-8-steps-20-grassy-mnist": plans[3],
+        "principled-contrast-eq-7-grassy-mnist": done[4][0],
+        "principled-contrast-eq-8-grassy-mnist-nonlinear": done[5][0],
+    }
