@@ -154,6 +154,19 @@ def test_a_background_is_opened_with_the_options_it_shares(tmp_path: Path) -> No
     assert again.description() == data.description()
 
 
+def test_rows_of_target_and_background_are_on_one_scale_or_refused(tmp_path: Path) -> None:
+    csv, npz = str(tmp_path / "target.csv"), str(tmp_path / "rows.npz")
+    Path(csv).write_text("a,b\n1,10\n3,30\n")
+    np.savez(npz, rows=np.array([[1.0, 20.0], [2.0, 20.0]]))
+    with pytest.raises(ValueError, match=r"not on one scale.*both as \.csv files.*\(--no-standardise\)\.$"):
+        open_dataset(csv, background=npz)
+    with pytest.raises(ValueError, match=r"not on one scale.*both as \.csv files with the same columns\.$"):
+        open_dataset(npz, background=csv)
+    plain = open_dataset(csv, background=npz, standardise=False)
+    assert plain.background is not None
+    assert plain.background.observe(torch.arange(1)).tolist() == [[1.0, 20.0]]
+
+
 def test_a_name_may_be_the_background_and_replaces_one_that_is_there() -> None:
     data = open_dataset("faces", background="sprites", size=48, per_class=4, plain=4)
     assert data.background is not None and data.background.name == "sprites"

@@ -10,6 +10,7 @@ from unbraid.data.by_hand import ByHand
 from unbraid.data.celeba import SOURCE as CELEBA
 from unbraid.data.celeba import celeba
 from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.columns import Columns
 from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
 from unbraid.data.download import Files, Source
@@ -57,6 +58,7 @@ class Entry:
         return (inspect.getdoc(self.constructor) or "").splitlines()[0]
 
 
+TABLES = (".csv", ".tsv")
 BUNDLED = "from scikit-learn's bundled digits"
 DATASETS = {
     "sprites": Entry(sprites),
@@ -94,7 +96,7 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
         return with_law(folder)
     if path.suffix == ".npz":
         return with_law(archive)
-    if path.suffix in (".csv", ".tsv"):
+    if path.suffix in TABLES:
         return with_law(table)
     return choose(
         "dataset", name_or_path, DATASETS, or_else=", a folder of images, an .npz file or a .csv file"
@@ -118,10 +120,25 @@ def open_dataset(
     own, shared = _shared_out(name_or_path, background, options)
     dataset, other = _open(name_or_path, root, own), _open(background, root, shared)
     assert dataset.origin is not None and other.origin is not None
+    if dataset.shape == other.shape and _scale(dataset) != _scale(other):
+        whole = ", or leave the numbers as they are with standardise (--no-standardise)"
+        raise ValueError(
+            f"The rows of {name_or_path} and {background} are not on one scale, since only .csv files take the means "
+            "and spreads of another: give both as .csv files with the same columns"
+            f"{whole if dataset.origin['name'].endswith(TABLES) else ''}."
+        )
     beside = {"name": dataset.origin["name"], "options": {**options, "background": other.origin["name"]}}
     dataset = dataset.against(other)
     dataset.origin = beside
     return dataset
+
+
+def _scale(dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
+    """The means and spreads by which rows were standardised; None for rows as they are."""
+    columns = dataset.columns
+    if columns is None or columns == Columns.plain(columns.names):
+        return None
+    return columns.mean, columns.spread
 
 
 def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]) -> Dataset:
