@@ -55,9 +55,16 @@ def test_what_is_wrong_is_said(root: Path, tmp_path: Path) -> None:
         celeba(root, attributes=("Eyeglasses",))
     with pytest.raises(ValueError, match="has no face with Bald alone"):
         celeba(root, attributes=("Bald", "Eyeglasses"))
+    for wrong in ({"size": 0}, {"per_class": 0}, {"per_class": -3}, {"plain": 0}, {"plain": -5}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"at least one pixel a side, and at least.*{name}={value}"):
+            celeba(root, **wrong)
     path = root / "celeba" / "list_attr_celeba.txt"
     path.write_text(path.read_text() + "000099.jpg 1\n")
     with pytest.raises(ValueError, match="is damaged: a line has 2 entries for 4 columns"):
+        celeba(root)
+    path.write_bytes(path.read_bytes() + b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"list_attr_celeba\.txt is damaged, cut short or of another kind"):
         celeba(root)
 
 

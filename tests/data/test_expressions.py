@@ -44,6 +44,10 @@ def test_affectnets_own_form(tmp_path: Path) -> None:
     data = expressions(tmp_path, faces="affectnet", size=16)
     assert data.value_names["expression"] == ("happy", "sad")
     assert data.combinations.tolist() == [0, 0, 1] and len(data.background or []) == 2  # type: ignore[union-attr]
+    for damage in (b"", b"\x93NUMPY", (notes / "0_exp.npy").read_bytes()[:90]):
+        (notes / "3_exp.npy").write_bytes(damage)
+        with pytest.raises(ValueError, match=r"3_exp\.npy is damaged, cut short or of another kind"):
+            expressions(tmp_path, faces="affectnet")
     (notes / "3_exp.npy").unlink()
     with pytest.raises(FileNotFoundError, match=r"3_exp\.npy is missing"):
         expressions(tmp_path, faces="affectnet")
@@ -55,3 +59,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     put(tmp_path / "expressions" / "happy", 2, 10)
     with pytest.raises(ValueError, match=r"needs a subfolder `neutral` \(or 0\).*it has happy"):
         expressions(tmp_path)
+    for wrong in ({"size": 0}, {"per_class": 0}, {"per_class": -3}):
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"at least one pixel a side, and at least.*{name}={value}"):
+            expressions(tmp_path, **wrong)

@@ -11,6 +11,7 @@ from unbraid.data.by_hand import ByHand
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.files import read_images
+from unbraid.data.unpack import readable
 from unbraid.seeds import derive
 
 SOURCE = ByHand(
@@ -42,6 +43,11 @@ def celeba(
         size: Side of the picture in pixels.
         face_seed: Of which faces are taken.
     """
+    if size < 1 or per_class < 1 or plain < 1:
+        raise ValueError(
+            "Faces need at least one pixel a side, and at least one of each; "
+            f"got size={size}, per_class={per_class}, plain={plain}."
+        )
     folder = SOURCE.locate(root)
     files, table = _attributes(folder, attributes)
     generator = Generator().manual_seed(derive(face_seed, "faces"))
@@ -72,7 +78,8 @@ def celeba(
 def _attributes(folder: Path, wanted: tuple[str, ...]) -> tuple[list[Path], Bool[np.ndarray, "n a"]]:
     """The images that are there, and which of the wanted attributes each has."""
     path = folder / "list_attr_celeba.txt"
-    lines = path.read_text().splitlines()
+    with readable(path):
+        lines = path.read_text(encoding="utf-8").splitlines()
     names = lines[1].split() if len(lines) > 2 else []
     if len(wanted) < 2 or len(set(wanted)) < len(wanted):
         raise ValueError(

@@ -14,6 +14,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.files import image_files, read_images
 from unbraid.data.root import data_root
+from unbraid.data.unpack import readable
 from unbraid.seeds import derive
 
 # AffectNet's numbers; the numbers 8 to 10 stand for faces without one of these.
@@ -45,6 +46,11 @@ def expressions(
         grey: Whether pictures are grey, as most sets of small faces are.
         face_seed: Of which faces are taken, where there are more.
     """
+    if size < 1 or per_class < 1:
+        raise ValueError(
+            "Faces need at least one pixel a side, and at least one of each; "
+            f"got size={size}, per_class={per_class}."
+        )
     folder = data_root(root) / faces
     folder = folder if folder.is_dir() else Path(faces).expanduser()
     if not folder.is_dir():
@@ -95,7 +101,8 @@ def _annotated(folder: Path) -> dict[str, list[Path]]:
         note = folder / "annotations" / f"{file.stem}_exp.npy"
         if not note.is_file():
             raise FileNotFoundError(f"{note} is missing: each image needs its annotation.")
-        number = int(np.load(note, allow_pickle=False))
+        with readable(note):
+            number = int(np.load(note, allow_pickle=False).item())
         if 0 <= number < len(NUMBERED):
             found.setdefault(NUMBERED[number], []).append(file)
     return found
