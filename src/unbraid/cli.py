@@ -243,7 +243,8 @@ def study(
 def encode(
     run: RunFolder,
     images: Annotated[
-        list[Path], typer.Argument(metavar="IMAGES|FILE.npz", help="Image files, folders or an .npz.")
+        list[Path],
+        typer.Argument(metavar="IMAGES|FILE.npz", help="Image files, folders, an .npz or an .npy."),
     ],
     out: Annotated[Path, typer.Option(help="The .npz to write: codes, strands, names.")],
     device: Device = "auto",

@@ -198,8 +198,11 @@ def test_an_archive_holds_the_same(tmp_path: Path) -> None:
 
 NAN = np.where(np.arange(64).reshape(1, 8, 8) == 3, np.nan, 0.5).repeat(6, 0)
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
-    "nan": ({"images": NAN}, "has pixels that are not finite .* first in row 0"),
-    "infinite rows": ({"images": np.array([[1.0], [np.inf]])}, "has rows that are not finite .* in row 1"),
+    "nan": (
+        {"images": NAN},
+        "has pixels that are not finite .* first in row 0: mend or take out such images",
+    ),
+    "infinite rows": ({"images": np.array([[1.0], [np.inf]])}, "not finite .* in row 1: .*--impute mean"),
     "range": ({"images": COLOUR * 1.0}, "floats from 0 to 1; got float64 from"),
     "negative": ({"images": GREY.astype(int) - 300}, "from 0 to 255 or floats"),
     "shape": ({"images": np.zeros(5)}, r"got \(5,\)"),
@@ -288,6 +291,21 @@ def test_files_that_are_no_archives(tmp_path: Path, spoil: Callable[[Path], None
         archive(tmp_path / "mine.npz")
     assert "\n" not in str(caught.value)
     assert "allow_pickle" not in str(caught.value)
+
+
+def test_an_npy_file_is_images_or_rows_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mine.npy"
+    for content in (GREY, np.arange(6.0).reshape(3, 2)):
+        np.save(path, content)
+        assert_close(archive(path).observe(torch.arange(3)), array(content).observe(torch.arange(3)))
+    assert archive(path).name == "mine"
+    np.save(path, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"mine\.npy cannot be read as an \.npy.*Python objects"):
+        archive(path)
+    for spoil in (_cut, lambda path: path.write_bytes(b"")):
+        spoil(path)
+        with pytest.raises(ValueError, match=r"mine\.npy cannot be read as an \.npy"):
+            archive(path)
 
 
 def test_a_missing_archive(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_cells_may_hold_quoted_commas(file: Path) -> None:
         (
             TEXT,
             {"drop": ("income",)},
-            r"'id' of .* holds text, 'a' in line 2: leave it out with drop \(--drop id",
+            r"'id' of .* holds text, 'a' in line 2: leave it out with drop \(--drop id\).*\(--label id\)",
         ),
         (TEXT, {"label": "payed"}, "has no column 'payed'; its columns are id, age, income, sex, paid"),
         (TEXT, {"label": "income", "drop": ("id", "sex", "paid")}, "lacks a value in line 3"),

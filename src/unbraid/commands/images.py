@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.data.files import archive, image_files, read_image
+from unbraid.data.files import ARRAYS, archive, image_files, read_image
 from unbraid.model import Model, as_observations, load
 from unbraid.runs import write_atomically
 from unbraid.types import Observations
@@ -18,7 +18,7 @@ SWEEP = torch.linspace(-2, 2, 9)
 
 
 def encode_images(folder: Path, paths: Sequence[Path], out: Path, *, device: str) -> dict[str, Any]:
-    """Writes the codes of images, folders of images or an .npz, with the strands' dimensions and the names."""
+    """Writes the codes of images, folders of images, an .npz or an .npy, with the strands' dimensions and the names."""
     model = load(folder, device=device)
     names, observations = read_observations(paths, model.shape)
     codes = model.encode(observations).numpy()
@@ -74,8 +74,8 @@ def edit_images(
 
 
 def read_observations(paths: Sequence[Path], shape: tuple[int, ...]) -> tuple[list[str], Observations]:
-    """The observations of files, folders or one .npz in the shape a model knows, with their names."""
-    if len(paths) == 1 and paths[0].suffix == ".npz":
+    """The observations of files, folders, one .npz or one .npy in the shape a model knows, with their names."""
+    if len(paths) == 1 and paths[0].suffix in ARRAYS:
         dataset = archive(paths[0])
         x = dataset.observe(torch.arange(len(dataset)))
         return [str(row) for row in range(len(x))], as_observations(x, shape)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from unbraid.runs import Run
 
 COMMON = {
-    "data": (str, ..., "A dataset's name, a folder of images, an .npz or a .csv."),
+    "data": (str, ..., "A dataset's name, a folder of images, an .npz, .npy or .csv file."),
     "out": (Path, ..., "The run folder to write."),
     "root": (Path | None, None, "The data root; else UNBRAID_DATA, else the user's cache folder."),
     "device": (str, "auto", "auto, cpu, cuda or mps."),

@@ -21,7 +21,7 @@ from unbraid.data.emnist import emnist
 from unbraid.data.expressions import SOURCE as EXPRESSIONS
 from unbraid.data.expressions import expressions
 from unbraid.data.faces import faces
-from unbraid.data.files import archive, folder
+from unbraid.data.files import ARRAYS, archive, folder
 from unbraid.data.flowers102 import FILES as FLOWERS102
 from unbraid.data.flowers102 import flowers102
 from unbraid.data.grassy_mnist import grassy_mnist
@@ -87,26 +87,29 @@ DATASETS = {
 
 
 def constructor(name_or_path: str) -> Callable[..., Dataset]:
-    """What makes the dataset of a name, a folder of images, an `.npz` or a `.csv`; its first argument for the
-    last three is the path. Each also takes the options of `under_law`."""
+    """What makes the dataset of a name, a folder of images, an `.npz`, `.npy` or `.csv` file; its first argument for
+    all but a name is the path. Each also takes the options of `under_law`."""
     if name_or_path in DATASETS:
         return with_law(DATASETS[name_or_path].constructor)
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return with_law(folder)
-    if path.suffix == ".npz":
+    if path.suffix in ARRAYS:
         return with_law(archive)
     if path.suffix in TABLES:
         return with_law(table)
     return choose(
-        "dataset", name_or_path, DATASETS, or_else=", a folder of images, an .npz file or a .csv file"
+        "dataset",
+        name_or_path,
+        DATASETS,
+        or_else=", a folder of images, an .npz or .npy file, or a .csv file",
     ).constructor
 
 
 def open_dataset(
     name_or_path: str, *, root: Path | str | None = None, background: str | None = None, **options: Any
 ) -> Dataset:
-    """The dataset of a name, of a folder of images, or of an `.npz` or `.csv` file.
+    """The dataset of a name, of a folder of images, or of an `.npz`, `.npy` or `.csv` file.
 
     Args:
         name_or_path: One of the names in `DATASETS`, or a path.

@@ -1,4 +1,4 @@
-"""The user's own data: a folder of images, an `.npz` archive, arrays."""
+"""The user's own data: a folder of images, an `.npz` or `.npy` file, arrays."""
 
 import zipfile
 import zlib
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+ARRAYS = (".npz", ".npy")
 
 
 def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Dataset:
@@ -129,7 +130,7 @@ def _square(image: "Image", size: int, *, grey: bool) -> np.ndarray:
 
 
 def archive(path: Path | str) -> Dataset:
-    """The arrays of an `.npz` file: `images` or `rows`, and what is known of them.
+    """The arrays of an `.npz` file: `images` or `rows`, and what is known of them; an `.npy` file is the first alone.
 
     `images` are (n, h, w), (n, h, w, c) or (n, c, h, w), in bytes or between 0 and 1, or rows (n, f), which may be
     called `rows` too. `factors` are whole numbers (n, k), `names` the k names, `labels` the n classes, and
@@ -141,6 +142,8 @@ def archive(path: Path | str) -> Dataset:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist: give an .npz file with an array `images`.")
+    if path.suffix == ".npy":
+        return array(_single(path), name=path.stem)
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is no .npz file, or cut short: write one with np.savez(path, images=…).")
     try:
@@ -152,8 +155,7 @@ def archive(path: Path | str) -> Dataset:
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
             raise ValueError("its entries are no arrays")
     except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        reason = "it holds Python objects, not numbers" if "pickle" in str(error) else str(error).rstrip(".")
-        raise ValueError(f"{path} cannot be read as an .npz of images: {reason}.") from None
+        raise ValueError(f"{path} cannot be read as an .npz of images: {_reason(error)}.") from None
     if "rows" in arrays:
         if "images" in arrays:
             raise ValueError(f"{path} has both `images` and `rows`: keep one of them.")
@@ -161,6 +163,21 @@ def archive(path: Path | str) -> Dataset:
     if "names" in arrays:
         arrays["names"] = [str(name) for name in np.atleast_1d(arrays["names"])]
     return array(**arrays, name=path.stem)
+
+
+def _single(path: Path) -> np.ndarray:
+    """The array of an `.npy` file."""
+    try:
+        found = np.load(path, allow_pickle=False)
+        if not isinstance(found, np.ndarray):
+            raise ValueError("it is an .npz file, and its name should say so")
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as an .npy of images or rows: {_reason(error)}.") from None
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return "it holds Python objects, not numbers" if "pickle" in str(error) else str(error).rstrip(".")
 
 
 def array(
@@ -259,9 +276,11 @@ def _observations(images: np.ndarray, name: str) -> tuple[Tensor, int]:
     if not (np.issubdtype(images.dtype, np.number) or images.dtype == np.bool_):
         raise ValueError(f"{name} must hold numbers; got {images.dtype}.")
     if not np.isfinite(images).all():
-        what = "rows" if images.ndim == 2 else "pixels"
+        what, cure = "pixels", "mend or take out such images"
+        if images.ndim == 2:
+            what, cure = "rows", "take them out, or save all as .csv and fill what is missing (--impute mean)"
         row = int(np.flatnonzero(~np.isfinite(images.reshape(len(images), -1)).all(1))[0])
-        raise ValueError(f"{name} has {what} that are not finite (NaN or ∞), the first in row {row}.")
+        raise ValueError(f"{name} has {what} that are not finite (NaN or ∞), the first in row {row}: {cure}.")
     if images.ndim == 2:
         return torch.from_numpy(images.astype(np.float32)), 1
     whole = not np.issubdtype(images.dtype, np.floating)

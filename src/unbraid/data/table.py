@@ -107,7 +107,8 @@ class Table(NamedTuple):
         if (text := np.flatnonzero(~np.isfinite(found) & ~missing)).size:
             raise ValueError(
                 f"The column {name!r} of {self.path} holds text, {cells[text[0]]!r} in line {text[0] + 2}: leave it "
-                f"out with drop (--drop {name}), or make it the label or a nuisance."
+                f"out with drop (--drop {name}), or make it the label (--label {name}) or a nuisance (--nuisances "
+                f"{name})."
             )
         if missing.all():
             raise ValueError(
