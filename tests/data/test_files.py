@@ -14,6 +14,9 @@ from torch.testing import assert_close
 
 from unbraid.data.draws import Pairs
 from unbraid.data.files import archive, array, folder, image_files, read_image
+from unbraid.evaluate import evaluate
+from unbraid.methods import VAE
+from unbraid.methods.assemble import assemble
 
 RANDOM = np.random.default_rng(0)
 GREY = RANDOM.integers(0, 256, (6, 8, 8), dtype=np.uint8)
@@ -56,6 +59,7 @@ def test_class_folders_are_labels(tmp_path: Path) -> None:
     rows = torch.arange(3)
     assert dataset.shape == (1, 8, 8)
     assert_close(dataset.roles(dataset.factors(rows))[0], torch.tensor([0, 0, 1]))
+    assert dataset.value_names == {"label": ["cats", "dogs"]}
     assert_close(pixels(tmp_path, size=8)[:, 0], torch.tensor([10.0, 11, 20]))
 
 
@@ -67,6 +71,16 @@ def test_one_class_or_mixed_depths_give_no_labels(tmp_path: Path, names: list[st
         paint(tmp_path / name, 5, mode="L")
     assert folder(tmp_path).space is None
     assert len(folder(tmp_path)) == 2
+
+
+def test_scores_of_classes_are_called_as_their_folders(tmp_path: Path) -> None:
+    for name in (f"{kind}/{place}.png" for kind in ("cats", "dogs") for place in range(6)):
+        paint(tmp_path / name, len(name), mode="L")
+    data = folder(tmp_path, size=8)
+    method = assemble(VAE, data.shape, architecture="mlp-small", codes=2, n=12)
+    scores = evaluate(method, data, ["class_accuracy"], samples=0, test_samples=0)
+    found = {score["metric"] for score in scores if "per_class" in score["metric"]}
+    assert found == {"class_accuracy.per_class.cats", "class_accuracy.per_class.dogs"}
 
 
 def test_one_coloured_image_makes_all_of_them_coloured(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def folder(path: Path | str, *, size: int = 64, skip_broken: bool = False) -> Da
         space=FactorSpace({"label": len(classes)}),
         combinations=torch.tensor([classes.index(owner) for owner in owners]),
         label="label",
+        value_names={"label": [name for (name,) in classes]},
     )
 
 
