@@ -7,6 +7,7 @@ from unbraid.report.charts import (
     COLOURS,
     DARK_COLOURS,
     MOST_POINTS,
+    Curves,
     curve_chart,
     curves_of,
     file_bytes,
@@ -70,6 +71,21 @@ def test_more_lines_than_colours_differ_by_their_stroke_and_are_named_beneath() 
     curves = curves_of({f"run {place}": HISTORY for place in range(9)})
     figure = curve_chart("loss", curves)
     assert figure.axes[0].get_legend() is None and len(figure.legends[0].get_texts()) == 9
+
+
+def test_names_stay_within_a_chart_only_where_they_cover_no_line() -> None:
+    def lines(*values: tuple[float, ...]) -> Curves:
+        return curves_of(
+            {
+                f"run {at}": [{"step": step, "kl": v} for step, v in enumerate(line)]
+                for at, line in enumerate(values)
+            }
+        )
+
+    clear = curve_chart("kl", lines((5.0, 1.0, 0.2, 0.1), (4.0, 0.8, 0.1, 0.0)))
+    assert clear.axes[0].get_legend() is not None and not clear.legends
+    covered = curve_chart("kl", lines((5.0, 5.0, 5.0, 5.0), (0.0, 0.1, 0.0, 0.1), (0.2, 0.1, 0.1, 0.1)))
+    assert covered.axes[0].get_legend() is None and len(covered.legends[0].get_texts()) == 3
 
 
 def test_long_names_beneath_a_chart_stay_within_it() -> None:

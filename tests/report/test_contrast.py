@@ -4,13 +4,16 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from unbraid.data.dataset import Dataset
 from unbraid.data.faces import faces
+from unbraid.data.factors import FactorSpace
 from unbraid.data.sprites import sprites
 from unbraid.methods import VAE, PrincipledContrast, RbVAE
 from unbraid.methods.assemble import assemble
 from unbraid.model import Model
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import (
+    _two_classes,
     both_reconstructed,
     contrasts,
     parts,
@@ -72,7 +75,7 @@ def test_the_background_is_decoded_at_its_reference() -> None:
 
 def test_the_grid_goes_from_one_salient_code_to_another_with_the_common_code_held(model: Model) -> None:
     grid = salient_grid(model, DATA, size=3)
-    start, end = model.encode(examples(DATA, 2))
+    start, end = model.encode(_two_classes(DATA, seed=0))
     corner = torch.cat([start[:3], end[3:]])
     images = torch.stack([row.images for row in grid.rows])
     assert images.shape[:2] == (3, 3)
@@ -82,6 +85,23 @@ def test_the_grid_goes_from_one_salient_code_to_another_with_the_common_code_hel
     assert_close(images[1, 1], model.decode(middle)[0])
     side = torch.cat([start[:3], end[3:4], start[4:]])  # down: the first salient code alone
     assert_close(images[2, 0], model.decode(side)[0])
+
+
+def test_the_grid_goes_from_one_class_to_another() -> None:
+    labels = torch.tensor([0] * 9 + [1])
+    images = (100 * labels).to(torch.uint8)[:, None, None, None].expand(-1, 1, 2, 2)
+    known = {"space": FactorSpace({"label": 2}), "combinations": labels, "label": "label"}
+    for seed in range(10):
+        first, second = _two_classes(Dataset(images, name="few", **known), seed=seed)
+        assert not torch.equal(first, second)
+    assert _two_classes(Dataset(images, name="unlabelled"), seed=0).shape == (2, 1, 2, 2)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_the_map_shows_nothing_twice(model: Model) -> None:
+    """Of 80 observations of the target 80, and of 40 of the background a third as many."""
+    drawn = [len(dots.get_offsets()) for dots in salient_map(model, DATA, count=1000).axes[0].collections]
+    assert drawn == [40, 40, 26]
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

@@ -10,11 +10,13 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # of each term, the steps and values of each run
 COLOURS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
 DARK_COLOURS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
 STROKES = ("-", "--", ":", "-.")  # for more lines than colours
+CORNERS = ("upper right", "upper left", "lower left", "lower right")
 LEGEND = 60  # letters in a row of names
 MOST_POINTS = 300  # of a line; longer ones are averaged, stretch by stretch
 
@@ -66,14 +68,18 @@ def line_style(place: int, dark: bool) -> tuple[str, str]:
 
 
 def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
-    """Names of the lines: within a chart of a few, beneath one of many."""
+    """Names of the lines: in a corner of a chart of a few, where they cover none of them, else beneath."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": "linecolor"}
     if lines <= 4:
         ends = np.concatenate([np.asarray(line.get_ydata())[-1:] for line in axes.get_lines()])
         low, high = axes.get_ylim()
         falls = ends.mean() < (low + high) / 2  # so that the names stay clear of where the lines end
-        axes.legend(loc="upper right" if falls else "lower right", fontsize=9, handlelength=1.2, **style)
-        return
+        legend = axes.legend(fontsize=9, handlelength=1.2, **style)
+        for corner in CORNERS if falls else CORNERS[::-1]:
+            legend.set_loc(corner)
+            if not _covers(legend, axes):
+                return
+        legend.remove()
     longest = max(len(str(line.get_label())) for line in axes.get_lines())
     columns = max(1, min(3, LEGEND // longest))
     rows = -(-lines // columns)
@@ -81,6 +87,17 @@ def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
     figure.legend(
         loc="outside lower center", ncols=columns, fontsize=7.5, handlelength=1.8, columnspacing=1.0, **style
     )
+
+
+def _covers(legend: "Legend", axes: "Axes") -> bool:
+    """Whether a legend lies over one of the lines."""
+    figure = legend.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    lines = (line for line in axes.get_lines() if line.get_linestyle() != "None")  # no ends of error bars
+    paths = (line.get_path().transformed(line.get_transform()) for line in lines)
+    return any(path.intersects_bbox(box, filled=False) or box.count_contains(path.vertices) for path in paths)
 
 
 def kl_chart(per_code: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from jaxtyping import Int
+from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.model import Model
 from unbraid.report.charts import COLOURS, DARK_COLOURS, chart
 from unbraid.report.figures import Figure, Row, examples
+from unbraid.types import Observations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
 GRID = 8  # images each way of an interpolation
+FEW = 100  # among which two classes are looked for
 
 
 def contrasts(model: Model, dataset: Dataset) -> bool:
@@ -70,16 +74,14 @@ def both_reconstructed(model: Model, dataset: Dataset, *, count: int = 10, seed:
     )
 
 
-def salient_grid(
-    model: Model, dataset: Dataset, *, images: tuple[int, int] = (0, 1), size: int = GRID, seed: int = 0
-) -> Figure:
+def salient_grid(model: Model, dataset: Dataset, *, size: int = GRID, seed: int = 0) -> Figure:
     """From one target image to the salient code of another, its common code held, in two dimensions (Figs. 8, 10).
 
-    Down the grid the first half of the salient codes goes from the first image's to the second's, and across it the
-    other half; so the diagonal goes from the one to the other.
+    The images are of different classes, where classes are known. Down the grid the first half of the salient codes
+    goes from the first image's to the second's, and across it the other half; so the diagonal goes from the one to the
+    other.
     """
-    x = examples(dataset, max(images) + 1, seed=seed)[list(images)]
-    start, end = model.encode(x)
+    start, end = model.encode(_two_classes(dataset, seed=seed))
     salient = model.strands["salient"]
     first, second = salient[: len(salient) // 2], salient[len(salient) // 2 :]
     along = torch.linspace(0, 1, size)
@@ -103,15 +105,19 @@ def salient_map(
     seed: int = 0,
     dark: bool = False,
 ) -> "Chart":
-    """The salient codes of target and background in one map by t-SNE, classes in colours (Fig. 4)."""
+    """The salient codes of target and background in one map by t-SNE, classes in colours (Fig. 4).
+
+    It shows `count` different observations of the target, and a third as many of the background, or all there are.
+    """
     from sklearn.manifold import TSNE
 
     tables = dataset.to("cpu")
     background = _background(tables)
     generator = torch.Generator().manual_seed(seed)
-    rows = tables.draw(count, generator)
+    rows = _different(tables, count, generator)
+    count = len(rows)
     labels, _ = tables.roles(tables.factors(rows))
-    y = background.observe(background.draw(count // 3, generator))
+    y = background.observe(_different(background, count // 3, generator))
     codes = torch.cat([model.strands.take(model.encode(part), strand) for part in (tables.observe(rows), y)])
     place = TSNE(random_state=seed, init="pca" if codes.shape[1] > 1 else "random").fit_transform(
         codes.numpy()
@@ -141,6 +147,21 @@ def salient_map(
     )
     axes.set_title(f"{strand} codes, t-SNE", loc="left", fontsize=10, color=axes.xaxis.label.get_color())
     return figure
+
+
+def _two_classes(dataset: Dataset, *, seed: int) -> Observations:
+    """Two observations, of different classes where some of the few looked at differ."""
+    tables = dataset.to("cpu")
+    rows = _different(tables, FEW, torch.Generator().manual_seed(seed))
+    labels, _ = tables.roles(tables.factors(rows))
+    other = 0 if labels is None else int((labels != labels[0]).int().argmax())
+    return tables.observe(rows[[0, max(1, other)]])
+
+
+def _different(dataset: Dataset, count: int, generator: torch.Generator) -> Int[Tensor, " b"]:
+    """Rows drawn without replacement, no more than there are."""
+    rows = dataset.rows()
+    return rows[torch.randperm(len(rows), generator=generator)[:count]]
 
 
 def _background(dataset: Dataset) -> Dataset:
