@@ -428,7 +428,7 @@ class TestBadInput:
             words += [] if background is None else ["--background", background]
             return unbraid(*words, "--out", tmp_path / "run").sentence
 
-        assert "need observations of one shape" in said(pictures, rows)
+        assert "give images for both, or rows for both" in said(pictures, rows)
         assert "give a smaller batch" in said(pictures, pictures, "--batch", 64)
         assert "holds no images" in said(pictures, empty)
         assert "comes without a background: name one with --background" in said(pictures, None)

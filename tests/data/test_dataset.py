@@ -224,8 +224,15 @@ def test_a_background_is_split_with_its_target() -> None:
 
 
 def test_a_background_of_another_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"one shape; target has \(1, 4, 4\) and background \(3, 4, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"one shape; target has \(1, 4, 4\) and background \(3, 4, 4\): resize"
+    ):
         beside(shape=(3, 4, 4))
+    rows, wide = (Dataset(torch.zeros(4, columns), name="rows", white=1) for columns in (2, 3))
+    with pytest.raises(ValueError, match="give images for both, or rows for both"):
+        beside().against(rows)
+    with pytest.raises(ValueError, match="give both the same columns"):
+        rows.against(wide)
 
 
 def test_against_takes_a_background_without_its_own() -> None:

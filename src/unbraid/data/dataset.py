@@ -92,10 +92,11 @@ class Dataset:
         self.latents, self.columns = latents, columns
         self.shape: tuple[int, ...] = tuple(source.shape[1:] if isinstance(source, Tensor) else source.shape)
         if background is not None and background.shape != self.shape:
-            images = self.images and background.images
-            cure = (
-                "resize one, or make both grey or both coloured" if images else "give both the same columns"
-            )
+            cure = "give both the same columns"
+            if self.images and background.images:
+                cure = "resize one, or make both grey or both coloured"
+            elif self.images or background.images:
+                cure = "give images for both, or rows for both"
             raise ValueError(
                 f"Target and background need observations of one shape; {name} has {self.shape} and "
                 f"{background.name} {background.shape}: {cure}."
