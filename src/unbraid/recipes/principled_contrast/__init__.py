@@ -28,10 +28,8 @@ STEPS = {"linear": 8_000, "nonlinear": 5_000, "celeba": 1_500, "expressions": 2_
 EQ_7, EQ_8 = {"lambda_z": 0.0}, {"lambda_z": 1.0}
 LAYERS = {"layers": NETWORK}  # not in the paper; with other networks those of the network
 HEAVY = {"lambda_c": 3.0, "lambda_z": 3.0}
-LIGHT = {
-    "match": 1e2,
-    "zero": 10.0,
-}  # MM-cVAE's on small images; its authors' are for faces of 12,288 numbers
+# MM-cVAE's on small images, by the search; its authors' are for faces of 12,288 numbers.
+LIGHT = {"match": 10.0, "zero": 1.0}
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "cVAE": ("cvae", {}),
     "sRb-VAE": ("srb-vae", {}),
