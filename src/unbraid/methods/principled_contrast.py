@@ -74,7 +74,9 @@ class PrincipledContrast(ContrastAutoencoder):
         z_t, z_b = (self.strands.take(codes, "common") for codes in (evidence.c_x, evidence.c_y))
         w2 = squared_w2(z_t, z_b)
         tight = 1.0 if self.tightening is None else self.tightening(self.step)
-        saved = (1 - self.salient_cost) * kl_to_standard_normal(self.part(evidence.q_x, "salient"))
-        bound = evidence.bound(self.kl_weight) - self.kl_weight * saved
+        bound = evidence.bound(self.kl_weight)
+        if self.salient_cost != 1:
+            saved = (1 - self.salient_cost) * kl_to_standard_normal(self.part(evidence.q_x, "salient"))
+            bound = bound - self.kl_weight * saved
         total = bound + tight * (self.lambda_c * zero + self.lambda_z * w2)
         return Terms(total, evidence.parts | {"zero_salient": zero, "w2": w2})
