@@ -4,8 +4,8 @@
 
 For the translation metric its steps, rate and width are changed one at a time, for variation predictability its
 epochs, rate and width. Each time the models are scored again on what they were trained on, and the ranking is compared
-by Spearman's coefficient with that of the default settings and with that of DCI in the study's scores. Translation is
-negated: of its difficulty less is better.
+by Spearman's coefficient with that of the default settings and with that of DCI in the study's scores. Translation
+counts by its relative difficulty, by which models are chosen, negated: less is better.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from unbraid.runs import Run
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "translation_difficulty": [
         {},
-        *({"steps": steps} for steps in (30, 300)),
-        *({"rate": rate} for rate in (1e-3, 1e-2)),
-        *({"width": width} for width in (4, 16)),
+        *({"steps": steps} for steps in (3, 10, 30)),
+        *({"rate": rate} for rate in (0.02, 0.1)),
+        *({"width": width} for width in (16, 64)),
     ],
     "variation_predictability": [
         {},
@@ -50,13 +50,13 @@ def scored(folder: str, samples: int, device: str) -> list[float]:
     torch.set_num_threads(1)
     run = Run(folder)
     method, dataset = load(folder, device=device).method, dataset_of(run)
-    functions = [
-        partial(METRICS[name], **options) for name, settings in SETTINGS.items() for options in settings
-    ]
-    scores = evaluate(method, dataset, functions, samples=samples)
-    values = [score["value"] for score in scores if score["metric"] == "partial"]
-    easy = len(SETTINGS["translation_difficulty"])
-    return [-value for value in values[:easy]] + values[easy:]
+    values = []
+    for name, settings in SETTINGS.items():
+        functions = [partial(METRICS[name], **options) for options in settings]
+        scores = evaluate(method, dataset, functions, samples=samples)
+        entry, sign = ("partial.relative", -1) if name == "translation_difficulty" else ("partial", 1)
+        values += [sign * score["value"] for score in scores if score["metric"] == entry]
+    return values
 
 
 def main() -> None:

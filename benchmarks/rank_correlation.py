@@ -20,7 +20,10 @@ from unbraid.report.charts import file_bytes
 from unbraid.report.intervention import rank_chart
 from unbraid.results import read_records
 
-METRICS = ("translation_difficulty", "variation_predictability", "dci", "sap", "irs")
+METRICS = (
+    *("translation_difficulty", "translation_difficulty.relative", "variation_predictability"),
+    *("dci", "sap", "irs"),
+)
 
 
 def without_law(record: dict[str, Any]) -> dict[str, Any]:
@@ -42,8 +45,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the picture; none without")
     arguments = parser.parse_args()
     wanted = arguments.metrics.split(",")
-    records = [without_law(record) for record in read_records(arguments.study) if record["metric"] in wanted]
-    found = rank_correlations(sorted(records, key=lambda record: wanted.index(record["metric"])))
+    records = [without_law(record) for record in read_records(arguments.study)]
+    found = rank_correlations(records, wanted)
     if not found:
         print("No dataset has three models with two of these metrics.")
     for data, names, rho, runs in found:

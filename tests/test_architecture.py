@@ -49,7 +49,7 @@ ALLOWED = {
     },
     "train": {*BASE, "data", "interrupts", "loop", "memory", "methods", "runs", "tracking", "training"},
     "samples": {"data", "methods", "seeds"},
-    "model_metrics": {"methods", "metrics", "samples"},
+    "model_metrics": {"methods", "metrics", "objectives", "samples"},
     "evaluate": {*BASE, "data", "methods", "metrics", "model_metrics", "runs", "samples", "scores"},
     "explore": {"data", "methods", "metrics", "model", "reopen", "report", "runs", "strands", "types"},
     "cli": {"commands"},

@@ -93,6 +93,12 @@ def test_scores_of_which_less_is_better_agree_where_they_fall() -> None:
     ]
     (found,) = rank_correlations(records)
     assert_close(found.rho[0], np.array([1.0, 1.0, -1.0]))
+    assert not any("." in name for name in found.metrics)
+    further = "translation_difficulty.relative"
+    records += [record("vae", seed, value, metric=further) for seed, value in enumerate((3.0, 1.0, 2.0))]
+    (named,) = rank_correlations(records, [further, "mig"])
+    assert named.metrics == (further, "mig")
+    assert_close(named.rho[0], np.array([1.0, 0.5]))
 
 
 def test_two_runs_stand_side_by_side(tmp_path: Path) -> None:

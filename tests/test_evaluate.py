@@ -247,5 +247,5 @@ def test_metrics_without_labels_decode() -> None:
     plain = Dataset(torch.randint(0, 256, (200, *SHAPE), dtype=torch.uint8), name="plain")
     scores = evaluate(make(BetaVAE).float(), plain, ["translation_difficulty"], samples=200)
     assert scores[0]["metric"] == "translation_difficulty" and scores[0]["n"] == 200
-    assert "steps=100" in scores[0]["protocol"] and "width=8" in scores[0]["protocol"]
+    assert "steps=5" in scores[0]["protocol"] and "width=32" in scores[0]["protocol"]
     assert len(scores[0]["evidence"]["per_feature"]) == 4

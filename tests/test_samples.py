@@ -156,6 +156,12 @@ def test_features_are_blocks_or_single_codes() -> None:
     assert list(noisy.features.values()) == [(0,), (1,), (2,)]  # not the noise
 
 
+def test_the_variance_is_that_of_the_observations_summed_over_pixels() -> None:
+    here = sample()
+    x = here.dataset.observe(here._rows)
+    assert_close(here.variance, float(x.double().var(0, correction=0).sum()))
+
+
 def test_codes_are_decoded_where_they_can_be() -> None:
     here = sample()
     decoded = here.generate(here.whole_codes)

@@ -62,9 +62,16 @@ def test_centrality_compares_all_models(folder: Path, monkeypatch: pytest.Monkey
     assert len(found.choices) == 6 and all(0 <= choice.score <= 1 for choice in found.choices)
 
 
-def test_translation_takes_the_lowest(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_translation_takes_the_lowest_relative_difficulty(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     values = iter([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
-    monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", lambda *_, **__: [{"value": next(values)}])
+
+    def evaluate(*_: object, **__: object) -> list[dict[str, object]]:
+        relative = {"metric": "translation_difficulty.relative", "value": next(values)}
+        return [{"metric": "translation_difficulty", "value": -relative["value"]}, relative]  # type: ignore[operator]
+
+    monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", evaluate)
     found = select(folder, "translation", device="cpu")
     assert [choice.score for choice in found.choices] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 

@@ -97,12 +97,17 @@ def interval(differences: Float[np.ndarray, " n"], confidence: float = CONFIDENC
     return float(differences.mean()) - reach, float(differences.mean()) + reach
 
 
-def rank_correlations(records: Sequence[Record]) -> list[RankCorrelations]:
+def rank_correlations(
+    records: Sequence[Record], metrics: Sequence[str] | None = None
+) -> list[RankCorrelations]:
     """Spearman's rank correlation between every two metrics over the runs on each dataset that have both.
 
-    Scores of which less is better are turned around, so that a positive coefficient is agreement.
+    Of the metrics that are named, in their order, or else of all scores but their further numbers. Scores of which less
+    is better are turned around, so that a positive coefficient is agreement.
     """
     shown, laws, tables = _of_metric(records, None), {}, {}
+    if metrics is not None:
+        shown = [record for metric in metrics for record in records if record["metric"] == metric]
     for record in shown:
         laws.setdefault(record["metric"], set()).add(record["protocol"])
     for record in shown:

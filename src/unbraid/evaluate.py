@@ -44,7 +44,7 @@ SUPPLIED = {
     *("sample", "codes", "factors", "labels", "nuisances", "predictions", "represent", "space", "rng"),
     *("test_codes", "test_factors", "test_labels", "conditions", "instances", "names", "parts"),
     *("background_codes", "drawn_codes", "background_drawn_codes", "class_names"),
-    *("generate", "whole_codes", "features", "device"),
+    *("generate", "whole_codes", "features", "variance", "device"),
     *("latents", "set_codes"),
 }
 

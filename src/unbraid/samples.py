@@ -287,6 +287,16 @@ class Sample:
         codes = {f"code {j}": (j,) for j in self.method.strands[self.strand]}
         return self.blocks or codes
 
+    @cached_property
+    def variance(self) -> float:
+        """Of the observations, summed over pixels."""
+
+        def moments(x: Tensor, given: Tensor | None) -> Tensor:
+            return torch.cat([x.double().sum(0).flatten(), x.double().square().sum().view(1)])[None]
+
+        *total, squares = self.over_batches(moments).sum(0, dtype=np.float64) / self.size
+        return float(squares - np.square(total).sum())
+
     @property
     def device(self) -> str:
         """Where the method is."""

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 from torch.testing import assert_close
 
+from tests.sprite_translations import rendered
 from unbraid.metrics import translation_difficulty
 
 SIDE = 16
@@ -32,32 +34,86 @@ def rotated(z: np.ndarray) -> np.ndarray:
 
 
 def test_a_disentangled_generator_is_easier_than_a_rotated_one() -> None:
-    scores = [
-        np.mean([
-            translation_difficulty(
-                generate, codes(seed=seed), rng=np.random.default_rng(seed), steps=30, values=2, images=128
-            ).score
-            for seed in range(3)
-        ])
+    plain, turned = (
+        translation_difficulty(generate, codes(), rng=np.random.default_rng(0))
         for generate in (bars, rotated)
-    ]  # fmt: skip
-    assert scores[0] < 0.9 * scores[1]
+    )
+    assert plain.score < 0.7 * turned.score and plain.relative < 0.7 * turned.relative
+    assert plain.active_features == turned.active_features == 2
 
 
 def test_more_steps_miss_less() -> None:
     few, many = (
-        translation_difficulty(bars, codes(), rng=np.random.default_rng(0), steps=steps, images=128).score
-        for steps in (2, 60)
+        translation_difficulty(bars, codes(), rng=np.random.default_rng(0), steps=steps, values=3).score
+        for steps in (1, 60)
     )
-    assert many < 0.7 * few
+    assert many < 0.5 * few
+
+
+SPRITES = np.array([3, 6, 40, 32, 32])  # shape, scale, orientation, x, y
+
+
+def sprites(z: np.ndarray) -> np.ndarray:
+    """Images at 64×64 of five factors that lie on circles."""
+    return rendered(torch.from_numpy((z[:, :5] % 1 * SPRITES).astype(np.int64))).numpy()
+
+
+def mixed(z: np.ndarray) -> np.ndarray:
+    """The same from codes that move scale and x-position together."""
+    turned = z[:, :5].copy()
+    turned[:, 1], turned[:, 3] = z[:, 1] + z[:, 3], z[:, 1] - z[:, 3]
+    return sprites(turned)
+
+
+def one_for_all(z: np.ndarray) -> np.ndarray:
+    """The first code decides everything."""
+    return sprites(np.random.default_rng(1).uniform(0, 1, (1000, 5))[(z[:, 0] * 1000).astype(int)])
+
+
+def faint(z: np.ndarray) -> np.ndarray:
+    """Grey, a ten-thousandth of what there is to see in it, as a decoder before training."""
+    return 0.5 + 1e-4 * (sprites(z) - 0.5)
+
+
+def test_models_of_sprites_come_in_order_and_one_that_decodes_nothing_last() -> None:
+    """At 64×64 and the default settings; the sixth code is dead."""
+    z = np.random.default_rng(0).uniform(0, 1, (400, 6))
+    found = {
+        generate.__name__: translation_difficulty(
+            generate, z, rng=np.random.default_rng(0), variance=float(sprites(z).var(0).sum())
+        )
+        for generate in (sprites, mixed, one_for_all, faint)
+    }
+    assert found["sprites"].active.tolist() == found["mixed"].active.tolist() == [True] * 5 + [False]
+    assert found["sprites"].score < 0.8 * found["mixed"].score
+    assert found["sprites"].relative < 0.8 * found["mixed"].relative
+    assert found["faint"].score < found["sprites"].score  # which is why models are not chosen by it
+    assert found["one_for_all"].active_features == 1 and found["faint"].active_features == 0
+    assert found["one_for_all"].relative == found["faint"].relative == 1 > 1.5 * found["mixed"].relative
 
 
 def test_dead_features_are_named() -> None:
     result = translation_difficulty(
-        lambda z: bars(z * [1, 0]), codes(), rng=np.random.default_rng(0), steps=2, images=64
+        lambda z: bars(z * [1, 0]), codes(), rng=np.random.default_rng(0), steps=2, values=3
     )
     assert result.active.tolist() == [True, False] and result.change[1] == 0
     assert result.features == ("code 0", "code 1") and result.n == 600
+    assert_close(result.relative, float(result.relative_per_feature[0]))
+
+
+def test_the_relative_difficulty_is_what_is_missed_of_what_the_mean_image_misses() -> None:
+    """Targets that are 0.2 and 0.8 at random: the mean image is 0.5, whose divergence is log 2 less their entropy."""
+    coin = np.random.default_rng(0).permutation(np.repeat([0.2, 0.8], 400))[:, None]
+    z = np.c_[coin, np.zeros(800), np.random.default_rng(1).uniform(size=800)]
+
+    def generate(z: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(z[:, 0, None, None, None], (len(z), 1, 4, 4)).astype(np.float32)
+
+    features = {"nothing": (1,), "either": (2,)}
+    result = translation_difficulty(generate, z, features=features, rng=np.random.default_rng(0), images=200)
+    entropy = -(0.2 * np.log(0.2) + 0.8 * np.log(0.8))
+    by_mean = 16 * (np.log(2) - entropy)
+    assert_close(result.relative_per_feature, result.per_feature / by_mean, rtol=0.05, atol=0)
 
 
 def test_features_may_have_several_columns() -> None:
@@ -68,15 +124,13 @@ def test_features_may_have_several_columns() -> None:
         features={"place": (0, 1), "ground": (2, 3)},
         rng=np.random.default_rng(0),
         steps=2,
-        images=64,
     )
     assert result.per_feature.shape == (2,) and result.active.all()
 
 
 def test_the_same_seed_gives_the_same_score() -> None:
     first, again = (
-        translation_difficulty(bars, codes(), rng=np.random.default_rng(3), steps=3, images=64)
-        for _ in range(2)
+        translation_difficulty(bars, codes(), rng=np.random.default_rng(3), steps=3) for _ in range(2)
     )
     assert_close(first.score, again.score, rtol=0, atol=0)
     assert isinstance(first.score, float)
@@ -86,20 +140,21 @@ def test_an_exact_translation_misses_nothing() -> None:
     """Grey images that never change: the target's own entropy is no difficulty."""
     grey = np.full((1, 1, SIDE, SIDE), 0.5, np.float32)
     result = translation_difficulty(
-        lambda z: np.repeat(grey, len(z), 0), codes(), rng=np.random.default_rng(0), steps=60, images=64
+        lambda z: np.repeat(grey, len(z), 0), codes(), rng=np.random.default_rng(0), values=2
     )
-    assert 0 <= result.score < 1  # of 256 pixels, whose entropy is 177 nats
+    assert abs(result.score) < 1  # of 256 pixels, whose entropy is 177 nats
+    assert result.relative == 1 and not result.active.any()
 
 
 def test_bad_input() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="one batch of 64 images and tested on another; got 100 codes"):
+    with pytest.raises(ValueError, match="from 64 images and tested on as many others; got 100 codes"):
         translation_difficulty(bars, codes(100), rng=rng)
     with pytest.raises(ValueError, match="at least 2; got 1"):
         translation_difficulty(bars, codes()[:, :1], rng=rng)
     with pytest.raises(ValueError, match="one image between 0 and 1 for each code"):
         translation_difficulty(lambda z: 2 + bars(z), codes(), rng=rng)
-    with pytest.raises(ValueError, match="steps, width and values must be at least 1"):
+    with pytest.raises(ValueError, match="steps, width, values and images must be at least 1"):
         translation_difficulty(bars, codes(), rng=rng, steps=0)
     with pytest.raises(ValueError, match="2"):
         translation_difficulty(bars, codes(), rng=rng, features={"a": (0,), "b": (2,)})

@@ -57,6 +57,13 @@ def test_means(x: Observations) -> None:
     assert_close(Normal(2.0).mean(x), x)
 
 
+def test_parameters_of_a_mean_have_it_and_stay_finite(x: Observations) -> None:
+    for family in (Bernoulli(), Normal(2.0), Pixels()):
+        assert_close(family.mean(family.parameters_of(x, margin=0.0)), x)
+    black, white = Bernoulli().parameters_of(torch.tensor([0.0, 1.0], dtype=torch.float64), margin=0.1)
+    assert_close((black.item(), white.item()), (-math.log(9), math.log(9)))
+
+
 @pytest.mark.parametrize("sigma", [0.0, -1.0, math.nan])
 def test_a_spread_must_be_above_0(sigma: float) -> None:
     with pytest.raises(ValueError, match="sigma above 0; got"):

@@ -6,21 +6,27 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
-from unbraid.nn import Features, Translator, judge
+from unbraid.nn import Features, judge
 from unbraid.nn.batch_norm import keeping_statistics
-from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal
-from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
+from unbraid.objectives import (
+    Bernoulli,
+    Likelihood,
+    Translator,
+    adversarial_terms,
+    kl_to_standard_normal,
+    normalised_weights,
+    total_variance,
+    variance_shares,
+)
+from unbraid.objectives.feature_changes import LEAST
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands, feature_strands
 from unbraid.types import Batch, Codes, Gaussian, Observations, Scalar, Terms
-
-LEAST = 0.05  # of the largest change that a feature makes: below, it counts as dead
 
 
 class Intervention(Method[Batch]):
@@ -52,17 +58,19 @@ class Intervention(Method[Batch]):
         real_gradient: Whether the adversarial loss also reaches the autoencoder through the images taken as real.
         bottleneck: The weight of the KL divergence of a Gaussian posterior, from which codes are then drawn; 0 for
             codes without noise, as the paper has them.
-        inner_steps: How many steps of gradient descent the translator makes, s.
+        inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
-        inner_width: Channels of the translator's first layer.
-        inner_shrink: By how much images are shrunk along each side before they are translated, which takes so many
-            times less; each pixel left counts for those it stands for.
+        inner_width: Of the translator's hidden layer.
+        inner_shrink: By how much images are shrunk along each side before they are translated; by default as little as
+            leaves 16 pixels. Each pixel left counts for those it stands for.
+        inner_adam: Whether the translator's steps are Adam's, or those of plain gradient descent, as printed.
+        above_entropy: Whether what the targets themselves cost is taken off L_diff. Its gradient, in Eq. 2, drives
+            pixels to black and white, translated right or not.
         unrolled: Whether gradients pass through the translator's steps; without, its weights are constants.
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
     sizes_strands = True
-    not_compiled = "a translator is trained within the loss"
     fewest_batches = 2  # Algorithm 1 has one to train the translator and another to test it
 
     def __init__(
@@ -82,9 +90,11 @@ class Intervention(Method[Batch]):
         real_gradient: bool = False,
         bottleneck: float = 0.0,
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
-        inner_rate: float = 0.1,
-        inner_width: int = 16,
-        inner_shrink: int = 1,
+        inner_rate: float = 0.05,
+        inner_width: int = 32,
+        inner_shrink: int | None = None,
+        inner_adam: bool = True,
+        above_entropy: bool = True,
         unrolled: bool = False,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
@@ -103,18 +113,12 @@ class Intervention(Method[Batch]):
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
         self.bottleneck, self.unrolled = bottleneck, unrolled
-        self.inner_steps, self.inner_rate, self.inner_shrink = inner_steps, inner_rate, inner_shrink
-        shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
-        if inner_shrink < 1 or (
-            inner_shrink > 1 and (len(shape) != 3 or any(s % inner_shrink for s in shape[1:]))
-        ):
-            raise ValueError(
-                f"inner_shrink is 1, or divides the height and width of an image; got {inner_shrink} for {shape}."
-            )
-        small = shape if inner_shrink == 1 else (shape[0], *(side // inner_shrink for side in shape[1:]))
+        self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
+        self.above_entropy = above_entropy
+        self.not_compiled = "a translator is trained within the loss" if translation else None
         self._strands = feature_strands(features, dimensions)
-        with torch.device("meta"):  # its weights are drawn within a step
-            self._translator = (Translator(small, width=inner_width),)
+        shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
+        self._translator = Translator(shape, width=inner_width, shrink=inner_shrink, likelihood=likelihood)
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +163,7 @@ class Intervention(Method[Batch]):
         if kl is not None:
             parts["kl"] = kl
             total = total + self.bottleneck * kl
-        parts["active"] = self.active(chosen, (x_do - x_hat).detach())
+        parts["active"] = self.active(chosen, (x_do - x_hat).detach(), batch.x)
         return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
     def discriminator_loss(
@@ -234,21 +238,18 @@ class Intervention(Method[Batch]):
         )
         with keeping_statistics(self.decoder):
             images = self.likelihood.mean(self.decoded(torch.cat([*train, *test])))
-        if self.inner_shrink > 1:
-            images = F.avg_pool2d(images, self.inner_shrink)
         u, v, u_test, v_test = images.chunk(4)
-        u, v = (gather(images if self.unrolled else images.detach()) for images in (u, v))
-        (translator,) = self._translator
-        weights = translator.learn(
-            translator.fresh(z),
-            u,
-            v,
-            self.likelihood.nll,
+        return self._translator.difficulty(
+            gather(u),
+            gather(v),
+            u_test,
+            v_test,
             steps=self.inner_steps,
             rate=self.inner_rate,
+            adam=self.inner_adam,
+            above_entropy=self.above_entropy,
             unrolled=self.unrolled,
         )
-        return self.inner_shrink**2 * translator.loss(weights, u_test, v_test, self.likelihood.nll)
 
     def choose(self, z: Codes) -> Bool[Tensor, "b d"]:
         """The dimensions of one feature for each image, all features equally often."""
@@ -259,12 +260,12 @@ class Intervention(Method[Batch]):
         """The dimensions of features."""
         return features.repeat_interleave(self.dimensions, 1)
 
-    def active(self, chosen: Bool[Tensor, "b d"], change: Observations) -> Scalar:
-        """How many features change the image when they are intervened on; for the log, without gradient."""
+    def active(self, chosen: Bool[Tensor, "b d"], change: Observations, x: Observations) -> Scalar:
+        """How many features make a hundredth of the observations' variance or more; for the log, without gradient."""
         feature = gather(chosen[:, :: self.dimensions].to(change.dtype))
         amount = gather(change.square().flatten(1).sum(1))
-        mean = feature.mT @ amount / feature.sum(0).clamp(min=1)
-        return (mean > LEAST * mean.amax()).to(change.dtype).sum()
+        changes = feature.mT @ amount / feature.sum(0).clamp(min=1)
+        return (variance_shares(changes, total_variance(x)) > LEAST).to(change.dtype).sum()
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         out = self.encoder(x)

@@ -3,7 +3,7 @@ another. Unsupervised Disentanglement Learning by Intervention, 2021, Sec. 3 and
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,18 +11,17 @@ from jaxtyping import Bool, Float
 from unbraid.metrics.arrays import as_codes
 from unbraid.metrics.probe import as_columns
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 Generate = Callable[[np.ndarray], np.ndarray]
-DEAD = 0.05  # of the largest change that a feature makes
 
 
 class TranslationDifficulty(NamedTuple):
-    score: float  # mean over features, in nats per image; the lower, the easier, and the better the features come apart
+    score: float  # mean over features, in nats per image
+    relative: float  # the share of what the mean image misses that is missed, over active features; 1 if there are none
+    active_features: float  # how many
     per_feature: Float[np.ndarray, " k"]
+    relative_per_feature: Float[np.ndarray, " k"]  # 1 where nothing is left that the mean image does not tell
     change: Float[np.ndarray, " k"]  # how far the images of a feature's two values lie apart: squares, summed
-    active: Bool[np.ndarray, " k"]  # whether a feature changes the image at all
+    active: Bool[np.ndarray, " k"]
     features: tuple[str, ...]
     steps: int
     rate: float
@@ -37,13 +36,13 @@ def translation_difficulty(
     whole_codes: np.ndarray,
     *,
     features: Mapping[str, Sequence[int]] | None = None,
+    variance: float | None = None,
     rng: np.random.Generator,
-    steps: int = 100,
-    rate: float = 3e-3,
-    width: int = 8,
-    values: int = 1,
-    images: int = 256,
-    batch: int = 64,
+    steps: int = 5,
+    rate: float = 0.05,
+    width: int = 32,
+    values: int = 10,
+    images: int = 64,
     device: str = "cpu",
 ) -> TranslationDifficulty:
     r"""What a small network that learns to translate still misses on other images.
@@ -52,53 +51,63 @@ def translation_difficulty(
               \tilde v = \hat x(Z_k = z_k^b)
 
     For each feature, `values` times: two of its values are taken from random codes, `images` codes have it set to
-    either, and a fresh network M learns from one image to the other for some `steps` of Adam on batches; as many
-    other codes test it. The entropy of the target is subtracted from the cross-entropy of Eq. 2, so that images
-    with grey pixels are not harder. Lower is better.
+    either, and a fresh network M makes some `steps` of Adam from one image to the other; as many other codes test it.
+    So it is the intervention autoencoder's loss L_diff (`unbraid.objectives.Translator`), on images shrunk to 16 pixels
+    a side. The entropy of the target is subtracted from the cross-entropy of Eq. 2, so that images with grey pixels are
+    not harder. Lower is better.
 
-    Known limits: what makes no difference to the image is easily translated, and so is what decides all of it. A
-    model with few active features may come out better than it is: see `active`.
+    Known limits: what makes no difference to the image is easily translated, and so is what decides all of it. So a
+    decoder that decodes nothing has the best score there is. To choose a model, take `relative`: it counts active
+    features alone, and what the mean image tells as well counts as missed.
 
     Args:
         generate: Codes to images between 0 and 1.
-        whole_codes: Codes of observations, (n, d), as `generate` takes them; at least two batches of them.
+        whole_codes: Codes of observations, (n, d), as `generate` takes them; at least twice as many as `images`.
         features: The columns of each feature; each column is one by default.
-        rng: Of the values, the codes, the network's weights and its batches.
+        variance: Of the observations, summed over pixels; a feature that makes a hundredth of it is active. That of
+            decoded images by default, which calls features of a decoder active that decodes nearly nothing.
+        rng: Of the values, the codes and the network's weights.
         steps: Of training.
         rate: Of Adam.
-        width: Channels of the network's first layer.
+        width: Of the network's hidden layer.
         values: Pairs of values for each feature.
         images: To learn from, and as many to test on.
-        batch: Images in a step.
         device: Where to train.
     """
+    from unbraid.objectives.feature_changes import LEAST
+
     codes = as_codes(whole_codes, name="whole_codes")
     chosen = as_features(features, codes.shape[1])
-    if len(codes) < 2 * batch:
+    if min(steps, width, values, images) < 1:
         raise ValueError(
-            f"A translation is learned from one batch of {batch} images and tested on another; got {len(codes)} codes: "
-            "pass more, or a smaller batch."
+            f"steps, width, values and images must be at least 1; got {steps}, {width}, {values} and {images}."
         )
-    if min(steps, width, values) < 1 or images < batch:
+    if len(codes) < 2 * images:
         raise ValueError(
-            f"steps, width and values must be at least 1 and images at least a batch of {batch}; got {steps}, {width}, "
-            f"{values} and {images}."
+            f"A translation is learned from {images} images and tested on as many others; got {len(codes)} codes: pass "
+            "more, or ask for fewer images."
         )
-    count = min(images, len(codes) // 2)
-    difficulty, change = np.zeros((values, len(chosen))), np.zeros((values, len(chosen)))
+    missed, by_mean, change = np.zeros((3, values, len(chosen)))
     for turn in range(values):
         for place, columns in enumerate(chosen.values()):
             a, b = codes[rng.choice(len(codes), 2, replace=False)][:, columns]
-            rows = codes[rng.choice(len(codes), 2 * count, replace=False)]
-            u, v = (_decoded(generate, rows, columns, value) for value in (a, b))
-            difficulty[turn, place] = _miss(u, v, rng, steps, rate, width, batch, device)
+            rows = codes[rng.choice(len(codes), 2 * images, replace=False)]
+            u, v = (_decoded(generate, with_columns(rows, columns, value)) for value in (a, b))
+            missed[turn, place], by_mean[turn, place] = _missed(u, v, rng, steps, rate, width, device)
             change[turn, place] = np.square(u - v).reshape(len(u), -1).sum(1).mean()
-    moved = change.mean(0)
+    if variance is None:
+        variance = float(_decoded(generate, codes[: 2 * images]).var(0).sum())
+    active = change.mean(0) / 2 > LEAST * variance
+    per_feature, told = missed.mean(0), by_mean.mean(0)
+    relative = np.divide(per_feature, told, out=np.ones(len(chosen)), where=told > per_feature).clip(min=0)
     return TranslationDifficulty(
-        float(difficulty.mean()),
-        difficulty.mean(0),
-        moved,
-        moved > DEAD * moved.max(),
+        float(per_feature.mean()),
+        float(relative[active].mean()) if active.any() else 1.0,
+        float(active.sum()),
+        per_feature,
+        relative,
+        change.mean(0),
+        active,
         tuple(chosen),
         steps,
         rate,
@@ -125,48 +134,30 @@ def with_columns(codes: np.ndarray, columns: np.ndarray, value: np.ndarray) -> n
     return changed
 
 
-def _decoded(generate: Generate, codes: np.ndarray, columns: np.ndarray, value: np.ndarray) -> np.ndarray:
-    pictures = np.asarray(generate(with_columns(codes, columns, value)), np.float32)
+def _decoded(generate: Generate, codes: np.ndarray) -> np.ndarray:
+    pictures = np.asarray(generate(codes), np.float32)
     if len(pictures) != len(codes) or pictures.min() < 0 or pictures.max() > 1:
         raise ValueError("generate must give one image between 0 and 1 for each code: choose another metric.")
     return pictures
 
 
-def _miss(
+def _missed(
     u: np.ndarray,
     v: np.ndarray,
     rng: np.random.Generator,
     steps: int,
     rate: float,
     width: int,
-    batch: int,
     device: str,
-) -> float:
-    """What is missed on the second half of the images after learning from the first."""
+) -> tuple[float, float]:
+    """What a network that learned from the first half of the images, and what their mean, misses on the second."""
     import torch
 
-    from unbraid.nn.translator import Translator
+    from unbraid.objectives import Translator
 
-    half = len(u) // 2
-    sources, targets = (torch.from_numpy(pictures).to(device) for pictures in (u, v))
-    with torch.random.fork_rng():
+    (u_train, u_test), (v_train, v_test) = (torch.from_numpy(part).to(device).chunk(2) for part in (u, v))
+    translator = Translator(u.shape[1:], width=width)
+    with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(rng.integers(2**31)))
-        translator = Translator(u.shape[1:], width=width).to(device)
-    adam = torch.optim.Adam(translator.parameters(), lr=rate)
-    for _ in range(steps):
-        rows = torch.from_numpy(rng.choice(half, batch, replace=False)).to(device)
-        adam.zero_grad()
-        _divergence(translator(sources[rows]), targets[rows]).backward()
-        adam.step()
-    with torch.no_grad():
-        return float(_divergence(translator(sources[half:]), targets[half:]))
-
-
-def _divergence(logits: "Tensor", target: "Tensor") -> "Tensor":
-    """The cross-entropy less the target's entropy, summed over pixels, a mean over images."""
-    import torch
-    from torch.nn import functional as F
-
-    crossed = F.binary_cross_entropy_with_logits(logits, target, reduction="sum")
-    entropy = torch.special.entr(target).sum() + torch.special.entr(1 - target).sum()
-    return (crossed - entropy) / len(target)
+        missed = translator.difficulty(u_train, v_train, u_test, v_test, steps=steps, rate=rate)
+    return float(missed), float(translator.mean_difficulty(v_train, v_test))

@@ -21,7 +21,6 @@ from unbraid.nn.polar import PolarEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
 from unbraid.nn.small_conv import SmallConv
-from unbraid.nn.translator import Translator
 
 __all__ = [
     "ARCHITECTURES",
@@ -55,7 +54,6 @@ __all__ = [
     "ResNet",
     "RowFlow",
     "SmallConv",
-    "Translator",
     "extractor",
     "judge",
     "networks",

@@ -4,10 +4,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
+from jaxtyping import Float
+from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.settings import Plain
 from unbraid.types import Observations, Scalar
+
+Means = Float[Tensor, "..."]
+MARGIN = 1e-4  # of pixels from 0 and 1
 
 
 def bernoulli_nll(logits: Observations, x: Observations) -> Scalar:
@@ -47,6 +53,10 @@ class Likelihood(Plain):
         """The expected observation."""
         raise NotImplementedError
 
+    def parameters_of(self, mean: Means, *, margin: float = MARGIN) -> Means:
+        """The parameters with this mean, of which pixels keep a margin from 0 and 1, where they would be infinite."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Bernoulli(Likelihood):
@@ -59,6 +69,9 @@ class Bernoulli(Likelihood):
 
     def mean(self, parameters: Observations) -> Observations:
         return parameters.sigmoid()
+
+    def parameters_of(self, mean: Means, *, margin: float = MARGIN) -> Means:
+        return torch.logit(mean, margin)
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,9 @@ class Normal(Likelihood):
     def mean(self, parameters: Observations) -> Observations:
         return parameters
 
+    def parameters_of(self, mean: Means, *, margin: float = MARGIN) -> Means:
+        return mean
+
 
 @dataclass(frozen=True)
 class Pixels(Normal):
@@ -93,3 +109,6 @@ class Pixels(Normal):
 
     def mean(self, parameters: Observations) -> Observations:
         return parameters.sigmoid()
+
+    def parameters_of(self, mean: Means, *, margin: float = MARGIN) -> Means:
+        return torch.logit(mean, margin)

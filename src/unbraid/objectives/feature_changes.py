@@ -1,0 +1,21 @@
+"""How much setting a feature of a code to that of another observation changes what is decoded."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from unbraid.distributed import gather
+from unbraid.types import Observations, Scalar
+
+LEAST = 0.01  # of the observations' variance: a feature that changes less is dead
+
+
+def total_variance(x: Observations) -> Scalar:
+    """The variance of observations, of all processes, summed over pixels."""
+    squares, centre = gather(x.flatten(1).square().sum(1)), gather(x.mean(0, keepdim=True)).mean(0)
+    return squares.mean() - centre.square().sum()
+
+
+def variance_shares(changes: Float[Tensor, " k"], variance: Scalar) -> Float[Tensor, " k"]:
+    """The share of the observations' variance that setting each feature makes, from its mean squared change, summed
+    over pixels: two independent values lie twice their variance apart."""
+    return changes / (2 * variance)

@@ -1,0 +1,146 @@
+"""How hard it is to translate images with one feature set to a value into the same images with it set to another.
+Unsupervised Disentanglement Learning by Intervention, 2021, Sec. 3 and Algorithm 1.
+
+The translator is made anew for every pair of values and never kept. So it is a shape of networks. Its weights are one
+vector, drawn on the device and handed through, so that a step of its training takes few kernels.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from unbraid.objectives.likelihoods import Bernoulli, Likelihood
+from unbraid.types import Observations, Scalar
+
+Weights = Float[Tensor, " w"]
+Learned = Float[Tensor, "n *shape"]  # observations to learn from, of all processes
+Small = Float[Tensor, "b *small"]  # observations after shrinking
+SIDE = 16  # pixels a side, at most, of the images that are translated
+KEPT = 0.5  # how much of the input comes out at first
+MARGIN = 0.02  # from black and white, of what comes out at first
+BETAS = 0.9, 0.999  # Adam's
+TINY = 1e-20  # keeps the root of a gradient that is zero differentiable
+
+
+class Translator:
+    """Observations to the parameters of others: a part of the input itself, and two fully connected layers on it.
+
+    The paper says nothing of its layers. A fresh one gives the mean target with half of the input, from where a few
+    steps tell an easy translation from a hard one.
+
+    Args:
+        shape: Of one observation.
+        width: Of the hidden layer.
+        shrink: By how much images are shrunk along each side first; by default as little as leaves 16 pixels. Each
+            pixel left counts for those it stands for.
+        likelihood: Whose parameters come out.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        *,
+        width: int = 32,
+        shrink: int | None = None,
+        likelihood: Likelihood = Bernoulli(),
+    ) -> None:
+        if width < 1:
+            raise ValueError(f"A translator needs a width of at least 1; got {width}.")
+        sides = shape[1:] if len(shape) == 3 else ()
+        if shrink is None:
+            shrink = next(by for by in range(1, max(sides, default=1) + 1) if _fits(by, sides))
+        if shrink < 1 or (shrink > 1 and not sides) or any(side % shrink for side in sides):
+            raise ValueError(
+                f"Images are shrunk by what divides their height and width; got {shrink} for {shape}."
+            )
+        self.shape = (*shape[:1], *(side // shrink for side in sides)) if sides else shape
+        self.width, self.shrink, self.likelihood = width, shrink, likelihood
+        self.pixels = math.prod(self.shape)
+
+    def difficulty(
+        self,
+        u: Learned,
+        v: Learned,
+        u_test: Observations,
+        v_test: Observations,
+        *,
+        steps: int,
+        rate: float,
+        adam: bool = True,
+        above_entropy: bool = True,
+        unrolled: bool = False,
+    ) -> Scalar:
+        """How badly u_test is translated to v_test by a fresh translator that has learned from u to v (Algorithm 1).
+
+        In nats per image, above those that v_test itself costs, or, as in Eq. 2, with them. `unrolled` keeps the way
+        back through the steps to u and v; without, what was learned is constant.
+        """
+        if not unrolled:
+            u, v = u.detach(), v.detach()
+        u, v, u_test, v_test = map(self.shrunk, (u, v, u_test, v_test))
+        weights = self.learn(u, v, steps=steps, rate=rate, adam=adam)
+        loss = self.shrink**2 * self.loss(weights, u_test, v_test)
+        return loss - self.entropy(v_test) if above_entropy else loss
+
+    def mean_difficulty(self, v: Learned, v_test: Observations) -> Scalar:
+        """The same of the mean of v, which knows nothing of what is translated."""
+        v, v_test = self.shrunk(v), self.shrunk(v_test)
+        mean = self.likelihood.parameters_of(v.mean(0)).expand_as(v_test)
+        return self.shrink**2 * self.likelihood.nll(mean, v_test) - self.entropy(v_test)
+
+    def shrunk(self, images: Observations) -> Small:
+        """Images as the translator sees them."""
+        return F.avg_pool2d(images, self.shrink) if self.shrink > 1 else images
+
+    def entropy(self, v: Observations) -> Scalar:
+        """What shrunk images cost under the parameters that fit them best, in nats per image."""
+        return self.shrink**2 * self.likelihood.nll(self.likelihood.parameters_of(v), v)
+
+    def fresh(self, v: Observations) -> Weights:
+        """New weights as PyTorch would draw them, but for the last bias, with which the mean of v comes out."""
+        first, last = self.width * (self.pixels + 1), self.width * self.pixels
+        drawn = 2 * torch.rand(first + last, device=v.device, dtype=v.dtype) - 1
+        start = self.likelihood.parameters_of(v.mean(0), margin=MARGIN).flatten()
+        first, last = drawn[:first] / math.sqrt(self.pixels), drawn[first:] / math.sqrt(self.width)
+        return torch.cat([first, last, start, v.new_full((1,), KEPT)])
+
+    def translate(self, weights: Weights, u: Observations) -> Observations:
+        """The parameters of the translated observations."""
+        matrix = self.width * self.pixels
+        first, shift, last, start, kept = weights.split([matrix, self.width, matrix, self.pixels, 1])
+        hidden = F.linear(u.flatten(1), first.view(self.width, -1), shift).relu()
+        out = F.linear(hidden, last.view(self.pixels, -1), start).to(u.dtype)
+        return out.view_as(u) + kept * self.likelihood.parameters_of(u, margin=MARGIN)
+
+    def loss(self, weights: Weights, u: Observations, v: Observations) -> Scalar:
+        """How badly u is translated to v with these weights (Eq. 2)."""
+        return self.likelihood.nll(self.translate(weights, u), v)
+
+    def learn(
+        self, u: Observations, v: Observations, *, steps: int, rate: float, adam: bool = True
+    ) -> Weights:
+        """Fresh weights after some steps (the loop of Algorithm 1): Adam's, or as printed those of plain descent.
+
+        Descent is on the mean over pixels: on the sum of Eq. 2, plain steps would leap.
+        """
+        weights = self.fresh(v)
+        mean = square = torch.zeros_like(weights)
+        slope = torch.func.grad(lambda weights: self.loss(weights, u, v) / self.pixels)
+        for step in range(1, steps + 1):
+            gradient = slope(weights)
+            if adam:
+                mean = mean.lerp(gradient, 1 - BETAS[0])
+                square = square.lerp(gradient.square(), 1 - BETAS[1])
+                stride = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+                weights = torch.addcdiv(weights, mean, (square + TINY).sqrt(), value=-stride)
+            else:
+                weights = weights - rate * gradient
+        return weights
+
+
+def _fits(by: int, sides: tuple[int, ...]) -> bool:
+    """Whether images shrunk so far are small enough, and nothing is cut off."""
+    return all(side % by == 0 and side // by <= SIDE for side in sides)

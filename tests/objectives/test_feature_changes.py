@@ -1,0 +1,19 @@
+"""What setting a feature changes, src/unbraid/objectives/feature_changes.py."""
+
+import torch
+from torch.testing import assert_close
+
+from unbraid.objectives.feature_changes import total_variance, variance_shares
+
+
+def test_the_variance_is_summed_over_pixels() -> None:
+    x = torch.randn(50, 2, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 7
+    assert_close(total_variance(x), x.var(0, correction=0).sum())
+
+
+def test_independent_values_of_a_pixel_make_its_share() -> None:
+    """Two pixels of variance 9 and 1, each a feature: squared changes are 18 and 2 on average."""
+    changes = torch.tensor([18.0, 2.0], dtype=torch.float64)
+    assert_close(
+        variance_shares(changes, torch.tensor(10.0, dtype=torch.float64)), changes.new_tensor([0.9, 0.1])
+    )

@@ -1,0 +1,178 @@
+"""The translator and its inner loop, src/unbraid/objectives/translation.py."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from tests.sprite_translations import translation
+from unbraid.methods import Intervention
+from unbraid.objectives import Bernoulli, Normal, Translator
+
+
+def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
+    """Pictures and their negatives."""
+    torch.manual_seed(0)
+    u = torch.rand(size, 1, side, side, dtype=torch.float64)
+    return u, 1 - u
+
+
+@pytest.mark.parametrize(
+    ("shape", "small"),
+    [
+        ((3, 64, 64), (3, 16, 16)),
+        ((1, 28, 28), (1, 14, 14)),
+        ((1, 48, 32), (1, 12, 8)),
+        ((1, 3, 3), (1, 3, 3)),
+        ((7,), (7,)),
+    ],
+)
+def test_images_are_shrunk_to_sixteen_pixels_a_side(shape: tuple[int, ...], small: tuple[int, ...]) -> None:
+    translator, u = Translator(shape), torch.rand(2, *shape)
+    assert translator.shape == small
+    u = translator.shrunk(u)
+    assert translator.translate(translator.fresh(u), u).shape == u.shape == (2, *small)
+
+
+def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:
+    translator, first, last = (
+        Translator((1, 16, 16), width=20),
+        torch.nn.Linear(256, 20),
+        torch.nn.Linear(20, 256),
+    )
+    torch.manual_seed(0)
+    weights = translator.fresh(torch.rand(3, 1, 16, 16))
+    counts = [first.weight.numel(), 20, last.weight.numel(), 256, 1]
+    for own, layer in zip(weights.split(counts)[:3:2], (first, last), strict=True):
+        assert_close(own.std(), layer.weight.detach().std(), rtol=0.05, atol=0)
+        assert_close(own.abs().max(), layer.weight.detach().abs().max(), rtol=0.05, atol=0)
+    assert not torch.equal(translator.fresh(torch.rand(3, 1, 16, 16))[:10], weights[:10])
+
+
+def test_a_fresh_translator_gives_the_mean_target_and_half_of_the_input() -> None:
+    """Without what its layers add: the logit of the mean target, and half of that of the input."""
+    translator, (u, v) = Translator((1, 8, 8), width=1), task()
+    weights = translator.fresh(v)
+    weights[: 2 * 64 + 1] = 0
+    expected = torch.logit(v.mean(0), 0.02) + torch.logit(u, 0.02) / 2
+    assert_close(translator.translate(weights, u), expected)
+
+
+def test_the_inner_loop_lowers_the_loss() -> None:
+    u, v = task()
+    translator = Translator((1, 8, 8), width=8)
+    for adam, rate in ((True, 0.05), (False, 0.5)):
+        torch.manual_seed(1)
+        before = translator.loss(translator.fresh(v), u, v)
+        torch.manual_seed(1)
+        after = translator.loss(translator.learn(u, v, steps=20, rate=rate, adam=adam), u, v)
+        assert after < before - 1
+
+
+def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s() -> None:
+    u, v = task()
+    translator = Translator((1, 8, 8), width=2, likelihood=Normal())
+    torch.manual_seed(1)
+    weights = translator.fresh(v).requires_grad_()
+    (gradient,) = torch.autograd.grad(translator.loss(weights, u, v) / 64, [weights])
+    torch.manual_seed(1)
+    plain = translator.learn(u, v, steps=1, rate=0.3, adam=False)
+    assert_close(plain, (weights - 0.3 * gradient).detach())
+    optimiser = torch.optim.Adam([weights], lr=0.05, eps=1e-12)
+    for _ in range(3):
+        optimiser.zero_grad()
+        (translator.loss(weights, u, v) / 64).backward()
+        optimiser.step()
+    torch.manual_seed(1)
+    assert_close(translator.learn(u, v, steps=3, rate=0.05), weights.detach())
+
+
+def test_only_an_unrolled_loop_has_a_way_back() -> None:
+    u, v = task()
+    u.requires_grad_()
+    translator, test = Translator((1, 8, 8), width=2), task()
+    gradients = []
+    for unrolled in (False, True):
+        torch.manual_seed(1)
+        loss = translator.difficulty(u, v, *test, steps=2, rate=0.05, unrolled=unrolled)
+        assert loss.requires_grad == unrolled
+        gradients.append(loss)
+    assert_close(gradients[0], gradients[1].detach())
+    (gradient,) = torch.autograd.grad(gradients[1], [u])
+    assert gradient.any() and gradient.isfinite().all()
+
+
+def test_the_entropy_of_the_targets_is_no_difficulty() -> None:
+    """Of targets that are translated exactly nothing is left, and no gradient; of Eq. 2 both are.
+
+    One grey image g everywhere: a fresh translator whose layers and input count for nothing gives its mean. Eq. 2 is
+    then the entropy of g, and its gradient -logit(g).
+    """
+    translator = Translator((1, 2, 2), width=1)
+    g = torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
+    v = g.expand(3, 1, 2, 2)
+    weights = translator.fresh(v.detach())
+    weights[:9], weights[-1] = 0, 0
+    loss = translator.loss(weights, v, v)
+    assert_close(loss.item(), -4 * (0.8 * math.log(0.8) + 0.2 * math.log(0.2)))
+    (gradient,) = torch.autograd.grad(loss, [g], retain_graph=True)
+    assert_close(gradient.item(), -4 * math.log(4))
+    left = loss - translator.entropy(v)
+    assert_close(left.item(), 0.0)
+    assert_close(torch.autograd.grad(left, [g])[0].item(), 0.0)
+
+
+def test_each_pixel_left_counts_for_those_it_stands_for() -> None:
+    """Of images that are the same within squares of two by two, as many nats as without shrinking."""
+    u, v = (images.repeat_interleave(2, 2).repeat_interleave(2, 3) for images in task(4))
+    small, whole = Translator((1, 8, 8), shrink=2), Translator((1, 8, 8), shrink=1)
+    assert_close(small.mean_difficulty(v, u), whole.mean_difficulty(v, u))
+    found = [one.difficulty(u, v, u, v, steps=60, rate=0.02) for one in (small, whole)]
+    assert_close(found[0], found[1], rtol=0.5, atol=0)
+
+
+def of_sprites(kind: str, *, pairs: int = 4) -> tuple[float, float]:
+    """What is missed of sprites at the default settings of the method, and what their mean image misses."""
+    steps, rate, width = (Intervention.setting({}, f"inner_{name}") for name in ("steps", "rate", "width"))
+    translator, found = Translator((1, 64, 64), width=width), []
+    for seed in range(pairs):
+        u, v, u_test, v_test = translation(kind, seed=seed)
+        torch.manual_seed(seed)
+        learned = translator.difficulty(u, v, u_test, v_test, steps=steps, rate=rate)
+        found.append(torch.stack([learned, translator.mean_difficulty(v, v_test)]))
+    learned, mean = torch.stack(found).mean(0).tolist()
+    return learned, mean
+
+
+def test_sprites_come_in_order_at_the_default_settings() -> None:
+    """What one factor decides is translated far better than by the mean image, what two mixed ones decide worse, and
+    unrelated images not at all; what changes nothing is the easiest."""
+    (same, _), (mixed, _), (unrelated, none) = map(of_sprites, ("same", "pos_x*scale", "unrelated"))
+    for factor in ("pos_x", "pos_y", "scale", "shape", "orientation"):
+        learned, mean = of_sprites(factor)
+        assert same < learned < 0.5 * mean, factor
+        assert learned < 0.7 * mixed, factor
+    assert mixed < 0.7 * unrelated and unrelated > 0.9 * none
+
+
+def test_what_was_learned_depends_on_the_input() -> None:
+    """Held-out images translated from one another's inputs are missed by far more."""
+    u, v, u_test, v_test = translation("pos_x", seed=0)
+    translator = Translator((1, 64, 64))
+    found = []
+    for inputs in (u_test, u_test.roll(1, 0)):
+        torch.manual_seed(0)
+        found.append(translator.difficulty(u, v, inputs, v_test, steps=5, rate=0.05).item())
+    assert found[0] < 0.5 * found[1]
+
+
+def test_bad_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="a width of at least 1; got 0"):
+        Translator((1, 8, 8), width=0)
+    for shrink in (0, 3):
+        with pytest.raises(ValueError, match=f"divides their height and width; got {shrink} for"):
+            Translator((1, 8, 8), shrink=shrink)
+    with pytest.raises(ValueError, match="got 2 for"):
+        Translator((4,), shrink=2, likelihood=Bernoulli())
