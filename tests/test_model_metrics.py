@@ -58,3 +58,22 @@ def test_an_intervention_is_undone_where_the_code_comes_back() -> None:
         method.forgets, method.again = forgets, False
         scores = evaluate(method, data, ["undone"], samples=0, test_samples=0)
         assert_close(scores[0]["value"], expected)
+
+
+def test_active_features_make_a_part_of_the_variance_of_what_is_seen() -> None:
+    """Pixels are codes, and a decoder scales them by 1, 0.3 and 0.01. All pixels have the same variance, a third of the
+    whole, of which each then makes the square of its scale."""
+
+    class Scaled(Intervention):
+        def encode(self, x: torch.Tensor, given: object = None) -> torch.Tensor:
+            return 1000 * x.flatten(1)
+
+        def decode(self, codes: torch.Tensor, given: object = None) -> torch.Tensor:
+            return codes * codes.new_tensor([1.0, 0.3, 0.01]) / 1000
+
+    method = Scaled.__new__(Scaled)
+    method.__dict__ = make(Intervention, features=3, dimensions=1).float().__dict__
+    rows = torch.randn(4000, 3, generator=torch.Generator().manual_seed(0))
+    (score,) = evaluate(method, Dataset(rows, name="rows"), ["active_features"], samples=0, test_samples=0)
+    assert score["value"] == 2 and score["protocol"] == "threshold=0.01"
+    assert_close(score["evidence"]["shares"], [1 / 3, 0.03, 1 / 3e4], rtol=0.1, atol=0)

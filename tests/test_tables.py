@@ -25,6 +25,8 @@ def test_less_is_better_of_losses_and_neither_of_a_kl() -> None:
         rows = [row("high", 2.0, metric=metric), row("low", 1.0, metric=metric)]
         found = [key[0] for key, (cell,) in table(rows).lines if cell and cell.best]
         assert found == ([bold] if bold else [])
+    assert direction("active_features") == direction("translation_difficulty.active_features") == 0
+    assert direction("translation_difficulty.relative") == -1
     assert direction("salient:clustering.silhouette") == 1 and direction("common:clustering") == -1
 
 

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from unbraid.methods.base import Method
 from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
+from unbraid.objectives.feature_changes import LEAST, variance_shares
 from unbraid.samples import Missing, Sample
 
 
@@ -79,20 +82,12 @@ def undone(sample: Sample) -> Undone:
     """How much of what setting one feature to another observation's changes is undone by setting it back, after what it
     gave was decoded and encoded again: 1 is all, 0 nothing. Features that change nothing do not count, so one feature
     that holds everything has 1 as well."""
-    method = sample.method
-    if type(method).decode is Method.decode:
-        raise Missing(
-            f"{method.name()} does not decode, so nothing can be set and seen: choose other metrics."
-        )
-    features, size = list(sample.features.values()), method.strands.size
+    method, features = sample.method, _masks(sample)
 
     def changes(x: Tensor, given: Tensor | None) -> Tensor:
         codes = method.encode(x, given)
         decoded, totals = method.decode(codes, given), codes.new_zeros(2)
-        for columns in features:
-            chosen = torch.isin(
-                torch.arange(size, device=codes.device), torch.tensor(columns).to(codes.device)
-            )
+        for chosen in features:
             changed = method.decode(torch.where(chosen, codes.roll(1, 0), codes), given)
             back = method.decode(torch.where(chosen, codes, method.encode(changed, given)), given)
             totals += torch.stack([(back - decoded).square().sum(), (changed - decoded).square().sum()])
@@ -102,4 +97,39 @@ def undone(sample: Sample) -> Undone:
     return Undone(float(1 - left / made) if made > 0 else 1.0, sample.size)
 
 
-MODEL_METRICS = (reconstruction, background_reconstruction, kl, inversion, undone)
+class ActiveFeatures(NamedTuple):
+    score: float  # how many
+    shares: Float[np.ndarray, " k"]  # of the observations' variance that setting each feature makes
+    threshold: float
+    n: int
+
+
+def active_features(sample: Sample, *, threshold: float = LEAST) -> ActiveFeatures:
+    """How many features change what is decoded when they are set to another observation's: those that make more than a
+    threshold of the observations' variance. How far a code itself varies does not count, since its scale means nothing
+    where no prior holds it."""
+    method, features = sample.method, _masks(sample)
+
+    def changes(x: Tensor, given: Tensor | None) -> Tensor:
+        codes = method.encode(x, given)
+        decoded, others = method.decode(codes, given), codes.roll(1, 0)
+        changed = (method.decode(torch.where(chosen, others, codes), given) for chosen in features)
+        return torch.stack([(after - decoded).square().sum() for after in changed])[None]
+
+    mean = torch.from_numpy(sample.over_batches(changes)).sum(0) / sample.size
+    shares = variance_shares(mean, mean.new_tensor(sample.variance)).numpy()
+    return ActiveFeatures(float((shares > threshold).sum()), shares, threshold, sample.size)
+
+
+def _masks(sample: Sample) -> list[Tensor]:
+    """The dimensions of each feature of the strand, of a method that decodes."""
+    method = sample.method
+    if type(method).decode is Method.decode:
+        raise Missing(
+            f"{method.name()} does not decode, so nothing can be set and seen: choose other metrics."
+        )
+    place = torch.arange(method.strands.size, device=method.step.device)
+    return [torch.isin(place, place.new_tensor(columns)) for columns in sample.features.values()]
+
+
+MODEL_METRICS = (reconstruction, background_reconstruction, kl, inversion, undone, active_features)

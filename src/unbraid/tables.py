@@ -15,7 +15,7 @@ LOWER = (
     *("reconstruction", "background_reconstruction", "background_distance", "background_norm"),
     *("gaussian_total_correlation", "translation_difficulty", "inversion"),
 )
-NEITHER = ("kl", "active_codes", "leak", "w2", "bootstrap")
+NEITHER = ("kl", "active_codes", "active_features", "leak", "w2", "bootstrap")
 TOLD_APART = ("clustering", "class_accuracy", "probe")  # of a common strand, the less the better
 SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -139,7 +139,7 @@ def direction(metric: str) -> int:
     """1 if more of a score is better, -1 if less, 0 if neither: `common:clustering` tells what it should not."""
     strand, _, name = metric.rpartition(":")
     name, _, further = name.partition(".")
-    if name in NEITHER or further == "chance":
+    if name in NEITHER or further == "chance" or further in NEITHER:
         return 0
     if name in LOWER or (strand == "common" and name in TOLD_APART):
         return -1

@@ -29,7 +29,7 @@ def plans(
         "intervention",
         data,
         {"steps": steps, "batch": 64, **DATA[data]},
-        metrics=(*SCORES, "active_codes"),
+        metrics=(*SCORES, "active_features"),
         scoring={"protocol": "infogan_cr", "samples": 0, "on": {"split": "test"}},
     )
     settings = settings_of(data, steps) if methods is None else methods

@@ -8,7 +8,7 @@ dSprites and 3D Shapes. `python benchmarks/rank_correlation.py STUDY` computes S
 from unbraid.plan import Plan, replace
 from unbraid.recipes.intervention import STEPS, plans
 
-METRICS = ("dci", "sap", "irs", "translation_difficulty", "variation_predictability", "active_codes")
+METRICS = ("dci", "sap", "irs", "translation_difficulty", "variation_predictability", "active_features")
 GAMMAS = (1.0, 5.0, 10.0, 20.0, 40.0, 100.0)
 
 

@@ -10,7 +10,7 @@ BASE = Plan(
     "intervention",
     "flowers102",
     {"architecture": "conv-flowers", "steps": 50_000, "batch": 64, "seed": 0},
-    metrics=("reconstruction", "active_codes", "translation_difficulty"),
+    metrics=("reconstruction", "active_features", "translation_difficulty"),
     scoring={"samples": 2_000},
 )
 

@@ -1,15 +1,15 @@
 """λ1 and λ2 of the intervention autoencoder, chosen without labels: by the translation metric, before it enters the
 loss (App. C).
 
-Unsupervised Disentanglement Learning by Intervention, 2021. The setting with the lowest `translation_difficulty` of
-the table is the one to take; mind `active_codes`, since dead features are easily translated. `quick` takes a few
-settings on rendered sprites at 32×32.
+Unsupervised Disentanglement Learning by Intervention, 2021. The setting with the lowest `relative` difficulty is the
+one to take: `unbraid select STUDY --by translation` names it. The plain one is lowest where nothing is decoded. `quick`
+takes a few settings on rendered sprites at 32×32.
 """
 
 from unbraid.plan import Plan, replace
 from unbraid.recipes.intervention import STEPS, plans
 
-METRICS = ("translation_difficulty", "active_codes", "reconstruction")
+METRICS = ("translation_difficulty", "active_features", "reconstruction")
 
 
 def runs(scale: str) -> list[Plan]:

@@ -12,7 +12,7 @@ BASE = Plan(
     "intervention",
     "hue-mnist",
     {"architecture": "conv-digits", "digits": "mnist", "resample": 60_000, "steps": 50_000, "batch": 64},
-    metrics=("sap", "z0:leak", "z1:leak", "active_codes"),
+    metrics=("sap", "z0:leak", "z1:leak", "active_features"),
     scoring={
         "protocol": "infogan_cr",
         "samples": 10_000,
