@@ -113,7 +113,7 @@ def test_infogan_crs_protocol_scores_on_the_training_sample() -> None:
         for name in ("sap", "dci")
     )
     assert sap["protocol"] == "infogan_cr" and sap["n"] == 300
-    assert dci["protocol"] == "infogan_cr_cv"  # not dSprites' factors: depths are chosen
+    assert dci["protocol"] == "infogan_cr_cv_sampled"  # not dSprites' factors: depths are chosen
     with pytest.raises(ValueError, match="explicitness needs a test sample"):
         evaluate(method, dataset(), ["explicitness"], protocol="infogan_cr", samples=300)
     with pytest.raises(ValueError, match="no protocol 'dlib'"):

@@ -2,6 +2,7 @@
 
 import builtins
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_classical_equals_scikit_learn() -> None:
     assert (result.n, result.n_test, result.protocol) == (120, 120, "disentanglement_lib")
 
 
-PROTOCOLS = ["disentanglement_lib", "histogram", "infogan_cr", "infogan_cr_cv"]
+PROTOCOLS = ["disentanglement_lib", "histogram", "infogan_cr", "infogan_cr_cv", "infogan_cr_cv_sampled"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -138,6 +139,22 @@ def test_cross_validation_finds_a_depth_that_one_level_cannot() -> None:
     codes = signs - 0.5 + 0.1 * rng.standard_normal((200, 2))
     result = halves(codes, factors, "infogan_cr_cv", trees=3)
     assert result.informativeness > 0.9
+
+
+def test_depths_chosen_on_a_sample_score_as_those_chosen_on_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three factors of which two codes each tell something: a quarter of the rows and half of the trees choose."""
+    monkeypatch.setattr(sys.modules["unbraid.metrics.dci"], "CV_ROWS", 250)
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 5, (1000, 3))
+    codes = factors + 0.4 * factors[:, [1, 2, 0]] + 0.3 * rng.standard_normal((1000, 3))
+    full, sampled = (
+        dci(codes, factors, protocol=protocol, rng=np.random.default_rng(0), trees=20)
+        for protocol in ("infogan_cr_cv", "infogan_cr_cv_sampled")
+    )
+    assert sampled.protocol == "infogan_cr_cv_sampled" and 0.2 < full.score < 0.9
+    assert_close(sampled.score, full.score, rtol=0, atol=0.03)
+    assert_close(sampled.completeness, full.completeness, rtol=0, atol=0.03)
+    assert_close(sampled.informativeness, full.informativeness, rtol=0, atol=0.03)
 
 
 def test_strands_sum_the_importance_of_their_codes() -> None:
