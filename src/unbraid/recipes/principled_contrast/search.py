@@ -23,7 +23,7 @@ CHANGES: dict[str, tuple[dict[str, Any], ...]] = {
         *(SHALLOW | HEAVIER | {"beta": beta} for beta in (0.1, 0.4, 1.0)),
         *(SHALLOW | HEAVIER | NO_SIGMOID, SHALLOW | HEAVIER | NO_SIGMOID | {"beta": 0.5}),
         *(SHALLOW | HEAVIER | {"optimiser": Adam(3e-3)}, SHALLOW | {"lambda_c": 1.0, "lambda_z": 1.0}),
-        *(SHALLOW | {"lambda_z": 10.0}, SHALLOW | {"salient": 16}, {"architecture": "conv-contrast-faces"}),
+        *(SHALLOW | {"lambda_z": 10.0}, SHALLOW | {"salient": 16}),
     ),
     "nonlinear": (
         *(SHALLOW | HEAVIER | {"beta": beta} for beta in (0.03, 0.1, 0.3)),

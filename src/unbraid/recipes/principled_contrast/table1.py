@@ -2,7 +2,7 @@
 
 Beside the paper's rows there are the bare bound of Eq. 3 and MM-cVAE, and Eq. 8, cVAE and Eq. 3 with a decoder in two
 layers. All have the same number of steps; on linear Grassy-MNIST there are longer runs of Eq. 8 in two layers, and runs
-with 8 common and 4 salient codes, as a formula of App. A.3 has it.
+with 8 common and 4 salient codes, as a formula of App. A.3 has it. Contrastive PCA, with its α swept, needs no steps.
 """
 
 from unbraid.plan import Plan, replace
@@ -10,6 +10,7 @@ from unbraid.recipes.principled_contrast import FACES, NETWORK, ROWS, faces, gra
 
 LONGER = 20_000
 FEWER_CODES = {"common": 8, "salient": 4}
+ALPHAS = (0.0, 1.0, 10.0, 100.0)  # of contrastive PCA; 0 is PCA
 
 
 def runs(scale: str) -> list[Plan]:
@@ -19,7 +20,14 @@ def runs(scale: str) -> list[Plan]:
     data = grassy(), grassy("nonlinear"), faces("celeba"), faces("expressions")
     longer = rows(grassy(steps=LONGER), "Eq. 8, layers")
     fewer = rows(replace(grassy(), **FEWER_CODES), "cVAE", "Eq. 8", "Eq. 8, layers", seeds=1)
-    return [*(plan for each in data for plan in rows(each)), *longer, *fewer]
+    linear = [directions(plan, alpha) for plan in data[:2] for alpha in ALPHAS]
+    return [*(plan for each in data for plan in rows(each)), *longer, *fewer, *linear]
+
+
+def directions(plan: Plan, alpha: float) -> Plan:
+    """Contrastive PCA on the plan's digits, with as many directions as the plan has salient codes."""
+    kept = {name: plan.options[name] for name in ("mix", "digits", "grass", "salient")}
+    return Plan("contrastive-pca", plan.data, kept | {"alpha": alpha}, ("salient:clustering",), plan.scoring)
 
 
 # z CA, z SS, s CA, s SS and L_W2 of Table 1; which silhouette it is, the paper leaves open.
