@@ -249,6 +249,17 @@ def test_fewer_images_than_two_batches_are_refused_before_training(tmp_path: Pat
         train(make(Intervention).float(), dataset, out=tmp_path / "run", steps=1, batch=8, device="cpu")
 
 
+@pytest.mark.parametrize("unrolled", [False, True])
+def test_the_loop_trains_all_three_networks(unrolled: bool, tmp_path: Path) -> None:
+    """With the translator inside the step, whose memory the loop measures first."""
+    dataset = Dataset(torch.randint(0, 256, (40, 1, 3, 3), dtype=torch.uint8), name="noise")
+    method = make(Intervention, unrolled=unrolled).float()
+    before = [parameter.clone() for parameter in method.parameters()]
+    train(method, dataset, out=tmp_path / "run", steps=2, batch=8, device="cpu", quiet=True)
+    changed = [not torch.equal(*pair) for pair in zip(before, method.parameters(), strict=True)]
+    assert all(changed)
+
+
 def test_networks_are_those_of_the_papers_tables() -> None:
     method = assemble(Intervention, (1, 64, 64), n=1, architecture="conv-factor-vae")
     sizes = {name: sum(p.numel() for p in part.parameters()) for name, part in method.named_children()}

@@ -78,10 +78,8 @@ class Translator:
         In nats per image, above those that v_test itself costs, or, as in Eq. 2, with them. `unrolled` keeps the way
         back through the steps to u and v; without, what was learned is constant.
         """
-        if not unrolled:
-            u, v = u.detach(), v.detach()
         u, v, u_test, v_test = map(self.shrunk, (u, v, u_test, v_test))
-        weights = self.learn(u, v, steps=steps, rate=rate, adam=adam)
+        weights = self.learn(u, v, steps=steps, rate=rate, adam=adam, unrolled=unrolled)
         loss = self.shrink**2 * self.loss(weights, u_test, v_test)
         return loss - self.entropy(v_test) if above_entropy else loss
 
@@ -120,25 +118,37 @@ class Translator:
         return self.likelihood.nll(self.translate(weights, u), v)
 
     def learn(
-        self, u: Observations, v: Observations, *, steps: int, rate: float, adam: bool = True
+        self,
+        u: Observations,
+        v: Observations,
+        *,
+        steps: int,
+        rate: float,
+        adam: bool = True,
+        unrolled: bool = False,
     ) -> Weights:
         """Fresh weights after some steps (the loop of Algorithm 1): Adam's, or as printed those of plain descent.
 
-        Descent is on the mean over pixels: on the sum of Eq. 2, plain steps would leap.
+        Descent is on the mean over pixels: on the sum of Eq. 2, plain steps would leap. `unrolled` keeps the way back
+        through the steps to u and v.
         """
+        if not unrolled:
+            u, v = u.detach(), v.detach()
         weights = self.fresh(v)
         mean = square = torch.zeros_like(weights)
-        slope = torch.func.grad(lambda weights: self.loss(weights, u, v) / self.pixels)
-        for step in range(1, steps + 1):
-            gradient = slope(weights)
-            if adam:
-                mean = mean.lerp(gradient, 1 - BETAS[0])
-                square = square.lerp(gradient.square(), 1 - BETAS[1])
-                stride = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
-                weights = torch.addcdiv(weights, mean, (square + TINY).sqrt(), value=-stride)
-            else:
-                weights = weights - rate * gradient
-        return weights
+        with torch.enable_grad():
+            for step in range(1, steps + 1):
+                weights = (weights if unrolled else weights.detach()).requires_grad_()
+                loss = self.loss(weights, u, v) / self.pixels
+                (gradient,) = torch.autograd.grad(loss, [weights], create_graph=unrolled)
+                if adam:
+                    mean = mean.lerp(gradient, 1 - BETAS[0])
+                    square = square.lerp(gradient.square(), 1 - BETAS[1])
+                    stride = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+                    weights = torch.addcdiv(weights, mean, (square + TINY).sqrt(), value=-stride)
+                else:
+                    weights = weights - rate * gradient
+        return weights if unrolled else weights.detach()
 
 
 def _fits(by: int, sides: tuple[int, ...]) -> bool:
