@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch import Tensor
 from torch.testing import assert_close
 
 from unbraid.objectives import adversarial_terms, normalised_weights
@@ -34,26 +35,36 @@ def test_the_terms_by_hand() -> None:
     assert_close(adversarial_terms(real, fake, weights, saturating=False).item(), other)
 
 
+COUNTS = torch.tensor(
+    [[4.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64
+)  # of two factors
+
+
 def test_weights_converge_to_the_ratio_of_densities() -> None:
     """Prop. 2 on a discrete joint: with the ideal discriminator p / (p + w ṗ), W ends at p / ṗ.
 
     Two correlated factors of three values. ṗ is the mean over both factors of p(g without g_k) p(g_k), which for two
-    factors is the product of the margins (Eq. 1). Expectations are exact: an entry for each combination stands for a
-    batch in which it occurs as often as it is likely.
+    factors is the product of the margins (Eq. 1). In a batch of 22² images each combination occurs as often as it is
+    likely: 22 times its count before interventions, and after them the product of its row and column.
     """
-    p = torch.tensor([[4.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 4.0]], dtype=torch.float64)
-    p = p / p.sum()
-    intervened = p.sum(1, keepdim=True) * p.sum(0, keepdim=True)
-    log_w = torch.zeros(3, 3, dtype=torch.float64, requires_grad=True)
+    before = (22 * COUNTS).flatten()
+    after = (COUNTS.sum(1, keepdim=True) * COUNTS.sum(0, keepdim=True)).flatten()
+    real, fake = (torch.arange(9).repeat_interleave(counts.long()) for counts in (before, after))
+    log_w = torch.zeros(9, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.Adam([log_w], lr=0.05)
+
+    def weights() -> Tensor:
+        """Of each combination that occurs after interventions."""
+        return torch.zeros(9, dtype=torch.float64).index_copy(0, fake, normalised_weights(log_w[fake]))
+
     for _ in range(600):
-        w = log_w.exp() / (intervened * log_w.exp()).sum()
-        with torch.no_grad():
-            discriminator = p / (p + w * intervened)
-        loss = (intervened * w * torch.log1p(-discriminator)).sum()
+        ideal = (before / (weights().detach() * after)).log()
         optimiser.zero_grad()
-        loss.backward()
+        adversarial_terms(None, ideal[fake], normalised_weights(log_w[fake])).backward()
         optimiser.step()
-    w = log_w.detach().exp() / (intervened * log_w.detach().exp()).sum()
-    assert_close(w, p / intervened, rtol=1e-3, atol=0)
-    assert_close((w * intervened).sum().item(), 1.0)
+    assert_close(weights().detach(), before / after, rtol=1e-3, atol=0)
+    logits = ideal.requires_grad_()
+    value = adversarial_terms(logits[real], logits[fake], weights().detach()[fake])
+    (slope,) = torch.autograd.grad(value, [logits])
+    assert_close(slope, torch.zeros_like(slope), rtol=0, atol=1e-4)  # no discriminator does better
+    assert_close(value.item(), -2 * math.log(2), rtol=1e-4, atol=0)  # which cannot tell them apart any more
