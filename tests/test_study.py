@@ -10,6 +10,7 @@ import pytest
 from unbraid.commands.evaluate import evaluate_run
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe, read_recipe, recipe_names
+from unbraid.recipes.intervention.short_table1 import VARIANTS
 from unbraid.results import _published, varying_options
 from unbraid.runs import Run
 from unbraid.study import study
@@ -185,6 +186,25 @@ def test_the_intervention_papers_tables_are_whole() -> None:
     assert first["intervention", "dsprites", "dci"] == 0.76 and first["infogan-cr", "dsprites", "sap"] == 0.58
     assert second["beta-tcvae", "shapes3d-floor_hue-wall_hue", "sap"] == 0.23
     assert third["intervention", "hue-mnist-digit-hue", "sap"] == 0.70
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_only_the_papers_form_of_a_short_table_shows_its_numbers(number: int) -> None:
+    """Three seeds, both laws; a variant of the intervention autoencoder was not published."""
+    recipe = read_recipe(f"intervention/short-table{number}", "paper")
+    varying = varying_options(recipe.runs)["intervention"]
+    variants = {*VARIANTS["not saturating, with a bottleneck"], "reweigh", "translation"}
+    assert variants <= varying
+    shown = {True: 0, False: 0}
+    for plan in recipe.runs:
+        assert plan.options["steps"] == (5_000 if plan.method == "beta-tcvae" else 20_000)
+        if plan.method == "intervention":
+            own = {name: plan.options[name] for name in varying if name in plan.options}
+            data = "-".join([plan.data, *plan.options["correlate"]])
+            value = _published(recipe.published, plan.method, data, own, "sap")
+            assert (value is not None) == (not variants & plan.options.keys())
+            shown[value is not None] += 1
+    assert shown == {True: 6, False: 30}
 
 
 def test_the_contrast_papers_tables_are_whole() -> None:

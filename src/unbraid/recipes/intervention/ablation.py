@@ -4,25 +4,24 @@ Not in the paper. On dSprites with x-position and scale correlated; `quick` on r
 """
 
 from unbraid.plan import Plan
-from unbraid.recipes.intervention import STEPS, plans
+from unbraid.recipes.intervention import STEPS, in_small_batches, of_intervention, plans
 
 PARTS: dict[str, dict[str, object]] = {
-    "as printed": {},
+    "whole": {},
     "without translation": {"translation": 0.0},
     "without undoing": {"undo": 0.0},
     "without adversary": {"adversary": 0.0},
     "without weights": {"reweigh": False},
     "not saturating": {"saturating": False},
+    "with a bottleneck": {"bottleneck": 1.0},
     "unrolled": {"unrolled": True},
+    "translation as printed": {"inner_adam": False, "above_entropy": False, "inner_rate": 0.1},
 }
 
 
 def runs(scale: str) -> list[Plan]:
     """Every part on correlated factors."""
-    quick = scale == "quick"
-    methods = {
-        f"intervention {name}": {"architecture": "conv-factor-vae"} | options
-        for name, options in PARTS.items()
-    }
-    data, steps, seeds = ("sprites", 50, 1) if quick else ("dsprites", STEPS, 3)
-    return [plan for plan in plans(data, steps, seeds, methods=methods) if plan.options["correlate"]]
+    data, steps, seeds = ("sprites", 30, 1) if scale == "quick" else ("dsprites", STEPS, 3)
+    found = plans(data, steps, seeds, methods=of_intervention(PARTS))
+    correlated = [plan for plan in found if plan.options["correlate"]]
+    return in_small_batches(correlated, hold_out=1_000) if scale == "quick" else correlated

@@ -6,16 +6,17 @@ dSprites and 3D Shapes. `python benchmarks/rank_correlation.py STUDY` computes S
 """
 
 from unbraid.plan import Plan, replace
-from unbraid.recipes.intervention import STEPS, plans
+from unbraid.recipes.intervention import STEPS, in_small_batches, plans
 
 METRICS = ("dci", "sap", "irs", "translation_difficulty", "variation_predictability", "active_features")
 GAMMAS = (1.0, 5.0, 10.0, 20.0, 40.0, 100.0)
+PUBLISHED = {("translation_difficulty.relative",): None}  # shown too
 
 
 def runs(scale: str) -> list[Plan]:
-    """Six weights, two seeds (ten at paper scale), both laws, each dataset."""
+    """Six weights, ten seeds, both laws, each dataset; two weights and a seed at quick scale."""
     if scale == "quick":
-        return models("sprites", 100, 1, GAMMAS[::3])
+        return in_small_batches(models("sprites", 60, 1, GAMMAS[::3]), hold_out=1_000)
     return [plan for data in ("dsprites", "rooms") for plan in models(data, STEPS, 10, GAMMAS)]
 
 

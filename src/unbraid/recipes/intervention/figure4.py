@@ -15,5 +15,5 @@ def runs(scale: str) -> list[Plan]:
     both = plans("rooms", 100 if quick else STEPS, 1 if quick else 10, methods=chosen)
     correlated = [plan for plan in both if plan.options["correlate"]]
     if quick:
-        return [replace(plan, size=32, hold_out=2_000, resample=20_000) for plan in correlated]
+        return [replace(plan, size=32, hold_out=500, resample=20_000) for plan in correlated]
     return correlated

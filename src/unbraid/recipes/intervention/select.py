@@ -10,6 +10,7 @@ from unbraid.plan import Plan, replace
 from unbraid.recipes.intervention import STEPS, plans
 
 METRICS = ("translation_difficulty", "active_features", "reconstruction")
+PUBLISHED = {("translation_difficulty.relative",): None}  # shown too
 
 
 def runs(scale: str) -> list[Plan]:

@@ -5,7 +5,7 @@ Unsupervised Disentanglement Learning by Intervention, 2021: 200,000 images trai
 """
 
 from unbraid.plan import Plan
-from unbraid.recipes.intervention import STEPS, plans, published
+from unbraid.recipes.intervention import STEPS, in_small_batches, plans, published
 
 PUBLISHED = published(
     "dsprites",
@@ -22,4 +22,6 @@ PUBLISHED = published(
 
 def runs(scale: str) -> list[Plan]:
     """Five methods on both laws."""
-    return plans("sprites", 200, 1) if scale == "quick" else plans("dsprites", STEPS, 10)
+    if scale == "quick":
+        return in_small_batches(plans("sprites", 100, 1), hold_out=1_000)
+    return plans("dsprites", STEPS, 10)

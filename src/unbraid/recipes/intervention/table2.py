@@ -4,8 +4,8 @@ Unsupervised Disentanglement Learning by Intervention, 2021: 100,000 images trai
 here on rooms too, which need no download. `quick` takes small rooms.
 """
 
-from unbraid.plan import Plan, replace
-from unbraid.recipes.intervention import STEPS, plans, published
+from unbraid.plan import Plan
+from unbraid.recipes.intervention import STEPS, in_small_batches, plans, published
 
 PUBLISHED = published(
     "shapes3d",
@@ -23,8 +23,5 @@ PUBLISHED = published(
 def runs(scale: str) -> list[Plan]:
     """Five methods on both laws."""
     if scale == "quick":
-        small = {"hold_out": 2_000, "resample": 20_000, "size": 32}
-        return [
-            replace(plan, **small, batch=min(64, plan.options["batch"])) for plan in plans("rooms", 100, 1)
-        ]
+        return in_small_batches(plans("rooms", 60, 1), hold_out=500, resample=20_000, size=32)
     return [plan for data in ("rooms", "shapes3d") for plan in plans(data, STEPS, 10)]

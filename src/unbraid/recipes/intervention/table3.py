@@ -48,9 +48,14 @@ def runs(scale: str) -> list[Plan]:
         if quick
         else BASE
     )
+    return plans(base, 1 if quick else 10, METHODS)
+
+
+def plans(base: Plan, seeds: int, methods: dict[str, dict[str, object]]) -> list[Plan]:
+    """Some methods on both laws."""
     return [
         replace(base, method=name.split()[0], seed=seed, correlate=correlate, **options)
-        for seed in range(1 if quick else 10)
+        for seed in range(seeds)
         for correlate in ((), ("digit", "hue"))
-        for name, options in METHODS.items()
+        for name, options in methods.items()
     ]

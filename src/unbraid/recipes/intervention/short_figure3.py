@@ -1,0 +1,19 @@
+"""Fig. 3 shortened to 24 FactorVAEs of 20,000 steps on each dataset.
+
+Unsupervised Disentanglement Learning by Intervention, 2021: whether the translation metric ranks models as metrics with
+labels do. `python benchmarks/rank_correlation.py STUDY` computes Spearman's coefficients and draws them, and `python
+benchmarks/metric_robustness.py STUDY` says how far they depend on the metric's own settings. `quick` is the quick
+Fig. 3.
+"""
+
+from unbraid.plan import Plan
+from unbraid.recipes.intervention import SHORT, figure3
+
+PUBLISHED = figure3.PUBLISHED
+
+
+def runs(scale: str) -> list[Plan]:
+    """Six weights, two seeds, both laws, each dataset."""
+    if scale == "quick":
+        return figure3.runs(scale)
+    return [plan for data in ("dsprites", "rooms") for plan in figure3.models(data, SHORT, 2, figure3.GAMMAS)]
