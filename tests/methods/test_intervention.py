@@ -11,9 +11,8 @@ from tests.tiny import batch_for, batches_remembered, images, larger_images, mak
 from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
-from unbraid.methods.intervention import _two_of
 from unbraid.nn import Features, MLPDecoder, MLPEncoder
-from unbraid.objectives import Bernoulli, Normal
+from unbraid.objectives import Bernoulli, Normal, two_of
 from unbraid.train import train
 from unbraid.types import Batch
 
@@ -165,7 +164,7 @@ def test_the_printed_difficulty_is_the_cross_entropy_by_plain_descent() -> None:
     torch.manual_seed(0)
     found = method.difficulty(z, z_test)
     torch.manual_seed(0)
-    a, b = _two_of(z)
+    a, b = two_of(z)
     chosen = method.mask((k := torch.rand(1, 4)) == k.amax()).expand(8, -1)
     u, v, u_test, v_test = (
         method.decode(torch.where(chosen, value.expand_as(codes), codes)).detach()
@@ -190,15 +189,6 @@ def test_images_are_shrunk_by_what_divides_their_sides() -> None:
 def test_only_with_a_translator_its_losses_are_not_compiled() -> None:
     assert make(Intervention).not_compiled == "a translator is trained within the loss"
     assert make(Intervention, translation=0.0).not_compiled is None
-
-
-def test_a_translation_is_between_the_values_of_two_different_images() -> None:
-    """Definition 1. Two rows only: were they drawn apart, every second pair would be one row twice."""
-    both = rows(size=2).x
-    for _ in range(20):
-        a, b = _two_of(both)
-        assert {tuple(a[0].tolist()), tuple(b[0].tolist())} == set(map(tuple, both.tolist()))
-    assert_close(_two_of(both[:1]), (both[:1], both[:1]))
 
 
 def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> None:

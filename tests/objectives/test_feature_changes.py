@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from unbraid.objectives.feature_changes import total_variance, variance_shares
+from unbraid.objectives import active_features, total_variance, variance_shares
 
 
 def test_the_variance_is_summed_over_pixels() -> None:
@@ -17,3 +17,13 @@ def test_independent_values_of_a_pixel_make_its_share() -> None:
     assert_close(
         variance_shares(changes, torch.tensor(10.0, dtype=torch.float64)), changes.new_tensor([0.9, 0.1])
     )
+
+
+def test_features_are_counted_by_what_they_change() -> None:
+    """Pixels of equal variance, set one by one; the third changes a tenth as much, a hundredth of a third."""
+    draw = torch.Generator().manual_seed(0)
+    x, other = (torch.randn(3000, 3, generator=draw, dtype=torch.float64) for _ in range(2))
+    chosen = torch.eye(3, dtype=torch.bool).repeat(1000, 1)
+    change = torch.where(chosen, other - x, 0) * torch.tensor([1.0, 1.0, 0.1], dtype=torch.float64)
+    assert active_features(chosen, change, x) == 2
+    assert active_features(chosen, 2 * change, x) == 3

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from tests.sprite_translations import translation
 from unbraid.methods import Intervention
-from unbraid.objectives import Bernoulli, Normal, Translator
+from unbraid.objectives import Bernoulli, Normal, Translator, two_of
 
 
 def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
@@ -166,6 +166,15 @@ def test_what_was_learned_depends_on_the_input() -> None:
         torch.manual_seed(0)
         found.append(translator.difficulty(u, v, inputs, v_test, steps=5, rate=0.05).item())
     assert found[0] < 0.5 * found[1]
+
+
+def test_a_translation_is_between_the_values_of_two_different_images() -> None:
+    """Definition 1. Two rows only: were they drawn apart, every second pair would be one row twice."""
+    both = torch.randn(2, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for _ in range(20):
+        a, b = two_of(both)
+        assert {tuple(a[0].tolist()), tuple(b[0].tolist())} == set(map(tuple, both.tolist()))
+    assert_close(two_of(both[:1]), (both[:1], both[:1]))
 
 
 def test_bad_sizes_are_refused() -> None:

@@ -16,13 +16,12 @@ from unbraid.objectives import (
     Bernoulli,
     Likelihood,
     Translator,
+    active_features,
     adversarial_terms,
     kl_to_standard_normal,
     normalised_weights,
-    total_variance,
-    variance_shares,
+    two_of,
 )
-from unbraid.objectives.feature_changes import LEAST
 from unbraid.optimisers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands, feature_strands
@@ -71,6 +70,7 @@ class Intervention(Method[Batch]):
     """
 
     sizes_strands = True
+    sized_by = "--features × --dimensions"
     fewest_batches = 2  # Algorithm 1 has one to train the translator and another to test it
 
     def __init__(
@@ -163,7 +163,7 @@ class Intervention(Method[Batch]):
         if kl is not None:
             parts["kl"] = kl
             total = total + self.bottleneck * kl
-        parts["active"] = self.active(chosen, (x_do - x_hat).detach(), batch.x)
+        parts["active"] = active_features(chosen[:, :: self.dimensions], x_do - x_hat, batch.x)
         return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
     def discriminator_loss(
@@ -230,7 +230,7 @@ class Intervention(Method[Batch]):
 
     def difficulty(self, z: Codes, z_test: Codes) -> Scalar:
         """L_diff: one feature, two of its values from different images, a fresh translator (Algorithm 1)."""
-        a, b = _two_of(gather(z))
+        a, b = two_of(gather(z))
         k = torch.rand(1, self.features, device=z.device)
         chosen = self.mask((k == k.amax(1, keepdim=True)).expand(len(z), -1))
         train, test = (
@@ -259,13 +259,6 @@ class Intervention(Method[Batch]):
     def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of features."""
         return features.repeat_interleave(self.dimensions, 1)
-
-    def active(self, chosen: Bool[Tensor, "b d"], change: Observations, x: Observations) -> Scalar:
-        """How many features make a hundredth of the observations' variance or more; for the log, without gradient."""
-        feature = gather(chosen[:, :: self.dimensions].to(change.dtype))
-        amount = gather(change.square().flatten(1).sum(1))
-        changes = feature.mT @ amount / feature.sum(0).clamp(min=1)
-        return (variance_shares(changes, total_variance(x)) > LEAST).to(change.dtype).sum()
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         out = self.encoder(x)
@@ -302,10 +295,3 @@ class Intervention(Method[Batch]):
         """How well held-out observations are reconstructed."""
         nll = self.likelihood.nll(self.decoded(self.encode(batch.x)), batch.x)
         return Terms(nll, {"nll": nll})
-
-
-def _two_of(rows: Codes) -> tuple[Float[Tensor, "1 d"], Float[Tensor, "1 d"]]:
-    """Two different rows, by random numbers that all processes share; of a single row, that one twice."""
-    u = torch.rand(len(rows), device=rows.device)
-    drawn = rows.index_select(0, u.topk(min(2, len(rows))).indices)
-    return drawn[:1], drawn[-1:]

@@ -13,7 +13,7 @@ from unbraid.objectives.covariance import (
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
 from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
-from unbraid.objectives.feature_changes import total_variance, variance_shares
+from unbraid.objectives.feature_changes import active_features, total_variance, variance_shares
 from unbraid.objectives.independent_parts import Directions, independent_parts
 from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
@@ -32,7 +32,7 @@ from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
 from unbraid.objectives.shared_codes import shared_codes
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
 from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
-from unbraid.objectives.translation import Translator
+from unbraid.objectives.translation import Translator, two_of
 from unbraid.objectives.transport import squared_w2, squared_w2_to_zero
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Normal",
     "Pixels",
     "Translator",
+    "active_features",
     "adversarial_terms",
     "aggregate_covariance",
     "alike",
@@ -88,6 +89,7 @@ __all__ = [
     "supervised_contrast",
     "total_correlation",
     "total_variance",
+    "two_of",
     "unit_parts",
     "variance_shares",
 ]

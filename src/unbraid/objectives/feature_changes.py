@@ -1,6 +1,7 @@
 """How much setting a feature of a code to that of another observation changes what is decoded."""
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from unbraid.distributed import gather
@@ -19,3 +20,17 @@ def variance_shares(changes: Float[Tensor, " k"], variance: Scalar) -> Float[Ten
     """The share of the observations' variance that setting each feature makes, from its mean squared change, summed
     over pixels: two independent values lie twice their variance apart."""
     return changes / (2 * variance)
+
+
+@torch.no_grad()
+def active_features(chosen: Bool[Tensor, "b k"], change: Observations, x: Observations) -> Scalar:
+    """How many features make more than a hundredth of the observations' variance; for the log, without gradient.
+
+    Args:
+        chosen: The feature of each observation that was set.
+        change: Of what is decoded.
+        x: The observations.
+    """
+    feature, amount = gather(chosen.to(change.dtype)), gather(change.square().flatten(1).sum(1))
+    changes = feature.mT @ amount / feature.sum(0).clamp(min=1)
+    return (variance_shares(changes, total_variance(x)) > LEAST).to(change.dtype).sum()

@@ -151,6 +151,13 @@ class Translator:
         return weights if unrolled else weights.detach()
 
 
+def two_of(rows: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "1 d"], Float[Tensor, "1 d"]]:
+    """Two different rows, by random numbers that all processes share; of a single row, that one twice."""
+    u = torch.rand(len(rows), device=rows.device)
+    drawn = rows.index_select(0, u.topk(min(2, len(rows))).indices)
+    return drawn[:1], drawn[-1:]
+
+
 def _fits(by: int, sides: tuple[int, ...]) -> bool:
     """Whether images shrunk so far are small enough, and nothing is cut off."""
     return all(side % by == 0 and side // by <= SIDE for side in sides)
