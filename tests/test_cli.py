@@ -85,6 +85,11 @@ def test_list_names_everything(unbraid: CommandLine) -> None:
     assert "no list 'method'; did you mean methods" in unbraid("list", "method").sentence
 
 
+def test_a_code_that_other_options_size_says_which(unbraid: CommandLine, tmp_path: Path) -> None:
+    answer = unbraid("train", "intervention", *SPRITES, "--out", tmp_path / "run")
+    assert answer.code == 2 and "the size of its code is given by --features × --dimensions" in answer.err
+
+
 def test_a_methods_help_lists_its_own_options(unbraid: CommandLine) -> None:
     answer = unbraid("train", "ada-gvae", "--data", "sprites", "--help")
     assert answer.code == 0

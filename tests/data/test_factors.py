@@ -1,5 +1,7 @@
 """Identities and distributions of factor spaces, src/unbraid/data/factors.py."""
 
+import math
+
 import pytest
 import torch
 from scipy.stats import chisquare
@@ -157,6 +159,11 @@ def test_sizes_of_the_text() -> None:
         (lambda: SPACE.only(a=[3]), "takes values 0 to 2"),
         (lambda: SPACE.without(a=[0, 1, 2]), "No combination of factors is left"),
         (lambda: SPACE.correlated("a", "b", sigma=0.0), "above 0"),
+        (lambda: SPACE.correlated("a", "b", sigma=math.nan), "a number above 0; got nan"),
+        (
+            lambda: SPACE.only(a=[0], b=[3]).correlated("a", "b", sigma=1e-3),
+            "width 0.001: give a larger sigma",
+        ),
         (lambda: SPACE.weighted(torch.ones(2, 4), "a", "b"), r"sizes \(3, 4\)"),
         (lambda: SPACE.weighted(torch.full((3,), -1.0), "a"), "none below 0"),
         (lambda: SPACE.weighted(torch.full((3,), torch.nan), "a"), "finite"),

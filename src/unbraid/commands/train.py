@@ -46,7 +46,21 @@ class MethodCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return method_command(cmd_name, _data_among(getattr(self, "_rest", [])))
+        rest = getattr(self, "_rest", [])
+        _refuse_codes(cmd_name, rest)
+        return method_command(cmd_name, _data_among(rest))
+
+
+def _refuse_codes(name: str, arguments: list[str]) -> None:
+    """Says what sizes the code of a method that has no `--codes`."""
+    from unbraid.model import method_class
+
+    method = method_class(name)
+    if method.sizes_strands and any(word.partition("=")[0] == "--codes" for word in arguments):
+        raise ValueError(
+            f"{name} has no --codes: the size of its code is given by {method.sized_by}; see `unbraid train {name} "
+            "--help`."
+        )
 
 
 def _data_among(arguments: list[str]) -> str | None:

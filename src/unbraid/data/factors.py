@@ -159,12 +159,18 @@ class FactorSpace:
 
         Träuble et al., 2021, arXiv:2006.07886. The smaller σ, the stronger the correlation.
         """
-        if sigma <= 0:
-            raise ValueError(f"The width σ of a correlation must be above 0; got {sigma}.")
+        if not sigma > 0:
+            raise ValueError(f"The width σ of a correlation must be a number above 0; got {sigma}.")
         columns = self.column(first), self.column(second)
         scaled = self.values(self._numbers()).double() / (self._sizes - 1).clamp(min=1)
         gap = scaled[:, columns[0]] - scaled[:, columns[1]]
-        return self._reweigh(torch.exp(-gap.square() / (2 * sigma**2)))
+        weights = torch.exp(-gap.square() / (2 * sigma**2))
+        if not bool((weights > 0).any()):
+            raise ValueError(
+                f"No combination that occurs has {first} and {second} near enough for a ridge of width {sigma}: give a "
+                "larger sigma."
+            )
+        return self._reweigh(weights)
 
     def weighted(self, table: Float[Tensor, "..."], *factors: str) -> "FactorSpace":
         """Any joint distribution of the named factors (all of them by default), as a table of their sizes."""

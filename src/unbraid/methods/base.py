@@ -59,6 +59,7 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     sizes_strands: ClassVar[bool] = (
         False  # whether its settings say how large each is; there is no `codes` then
     )
+    sized_by: ClassVar[str] = "its own options"  # what gives the code its size then, as a person writes it
     not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
     not_compiled: str | None = None  # why its losses cannot be compiled, if so
     finish_as_drawn: ClassVar[bool] = False  # whether `finish` is given batches as training draws them
