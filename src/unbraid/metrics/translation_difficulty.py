@@ -58,7 +58,8 @@ def translation_difficulty(
 
     Known limits: what makes no difference to the image is easily translated, and so is what decides all of it. So a
     decoder that decodes nothing has the best score there is. To choose a model, take `relative`: it counts active
-    features alone, and what the mean image tells as well counts as missed.
+    features alone, and what the mean image tells as well counts as missed. Features that change little stay easy, so
+    compare models of one kind.
 
     Args:
         generate: Codes to images between 0 and 1.
