@@ -99,5 +99,5 @@ def test_mistakes_get_one_sentence(options: dict, sentence: str) -> None:
 def test_a_joint_distribution_without_mass_is_refused() -> None:
     """A ridge so narrow that none of the combinations that occur has a weight above 0."""
     apart = grid().under(lambda space: space.only(a=[0]).only(b=[2]))
-    with pytest.raises(ValueError, match="near enough for a ridge of width 0.01: give a larger sigma"):
+    with pytest.raises(ValueError, match=r"near enough for a ridge of width 0\.01: give a larger sigma"):
         under_law(apart, correlate=("a", "b"), sigma=0.01)
