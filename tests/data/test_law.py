@@ -85,7 +85,10 @@ def test_every_dataset_takes_the_law_as_options() -> None:
         ({"correlate": ("a",)}, "Two different factors can be correlated, such as pos_x,scale; got a"),
         ({"correlate": ("a", "a")}, "Two different factors"),
         ({"correlate": ("a", "z")}, "no factor 'z'; the factors are a, b, c"),
-        ({"correlate": ("a", "b"), "sigma": 0.0}, "width σ of a correlation must be a number above 0; got 0.0"),
+        (
+            {"correlate": ("a", "b"), "sigma": 0.0},
+            "width σ of a correlation must be a number above 0; got 0.0",
+        ),
         ({"hold_out": 60}, "at most 59 can be held out; got hold_out=60"),
         ({"hold_out": -1}, "count observations, from 0 on"),
         ({"split": "test"}, "Nothing is held out to test: give hold_out"),
