@@ -13,6 +13,7 @@ from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
 from unbraid.nn import Features, MLPDecoder, MLPEncoder
 from unbraid.objectives import Bernoulli, Normal, two_of
+from unbraid.schedules import Linear
 from unbraid.train import train
 from unbraid.types import Batch
 
@@ -210,6 +211,17 @@ def test_a_bottleneck_draws_codes_and_pays_for_them() -> None:
     assert method.encode(images()).shape == (8, 4) and method.prior(3).shape == (3, 4)
     with pytest.raises(ValueError, match="no prior to draw codes from"):
         make(Intervention).prior(3)
+
+
+def test_a_bottleneck_opens_by_its_schedule() -> None:
+    alone = {"bottleneck": 2.0, "translation": 0.0, "undo": 0.0, "adversary": 0.0}
+    method = make(Intervention, opening=Linear(10.0, 1.0, 100), **alone)
+    for step, weight in ((0, 20.0), (50, 11.0), (100, 2.0), (500, 2.0)):
+        method.step.fill_(step)
+        total, parts, _ = method.loss(batch_for(Intervention), batch_for(Intervention, seed=5))
+        assert_close(total, parts["nll"] + weight * parts["kl"])
+    with pytest.raises(ValueError, match="opening needs a bottleneck"):
+        make(Intervention, opening=Linear(10.0, 1.0, 100))
 
 
 def test_features_of_several_dimensions_are_strands() -> None:

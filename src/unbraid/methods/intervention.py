@@ -23,6 +23,7 @@ from unbraid.objectives import (
     two_of,
 )
 from unbraid.optimisers import Adam
+from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands, feature_strands
 from unbraid.types import Batch, Codes, Gaussian, Observations, Scalar, Terms
@@ -57,6 +58,8 @@ class Intervention(Method[Batch]):
         real_gradient: Whether the adversarial loss also reaches the autoencoder through the images taken as real.
         bottleneck: The weight of the KL divergence of a Gaussian posterior, from which codes are then drawn; 0 for
             codes without noise, as the paper has them.
+        opening: What the bottleneck's weight is multiplied with, by step, such as geometric:10:1:10000: a bottleneck
+            that opens slowly finds features one after the other.
         inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
@@ -89,6 +92,7 @@ class Intervention(Method[Batch]):
         saturating: bool = True,
         real_gradient: bool = False,
         bottleneck: float = 0.0,
+        opening: Schedule | None = None,
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.05,
         inner_width: int = 32,
@@ -106,13 +110,15 @@ class Intervention(Method[Batch]):
                 "The code needs at least 2 features of at least 1 dimension, and the translator 1 step; got "
                 f"features={features}, dimensions={dimensions}, inner_steps={inner_steps}."
             )
+        if opening is not None and not bottleneck:
+            raise ValueError("The opening needs a bottleneck to open; give --bottleneck its weight at the end.")
         require_codes(encoder, features * dimensions)
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.discriminator, self.weights = discriminator, weights
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.bottleneck, self.unrolled = bottleneck, unrolled
+        self.bottleneck, self.opening, self.unrolled = bottleneck, opening, unrolled
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
         self.above_entropy = above_entropy
         self.not_compiled = "a translator is trained within the loss" if translation else None
@@ -162,7 +168,8 @@ class Intervention(Method[Batch]):
             total = total + self.translation * parts["translation"]
         if kl is not None:
             parts["kl"] = kl
-            total = total + self.bottleneck * kl
+            weight = self.bottleneck if self.opening is None else self.bottleneck * self.opening(self.step)
+            total = total + weight * kl
         parts["active"] = active_features(chosen[:, :: self.dimensions], x_do - x_hat, batch.x)
         return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
