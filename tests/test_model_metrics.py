@@ -1,5 +1,6 @@
 """What a model is asked for beside its codes, src/unbraid/model_metrics.py."""
 
+import pytest
 import torch
 from torch.testing import assert_close
 
@@ -60,9 +61,10 @@ def test_an_intervention_is_undone_where_the_code_comes_back() -> None:
         assert_close(scores[0]["value"], expected)
 
 
-def test_active_features_make_a_part_of_the_variance_of_what_is_seen() -> None:
+@pytest.mark.parametrize("ordered", [False, True])
+def test_active_features_make_a_part_of_the_variance_of_what_is_seen(ordered: bool) -> None:
     """Pixels are codes, and a decoder scales them by 1, 0.3 and 0.01. All pixels have the same variance, a third of the
-    whole, of which each then makes the square of its scale."""
+    whole, of which each then makes the square of its scale; also where the data are in order, and neighbours alike."""
 
     class Scaled(Intervention):
         def encode(self, x: torch.Tensor, given: object = None) -> torch.Tensor:
@@ -74,6 +76,7 @@ def test_active_features_make_a_part_of_the_variance_of_what_is_seen() -> None:
     method = Scaled.__new__(Scaled)
     method.__dict__ = make(Intervention, features=3, dimensions=1).float().__dict__
     rows = torch.randn(4000, 3, generator=torch.Generator().manual_seed(0))
+    rows = rows.sort(0).values if ordered else rows
     (score,) = evaluate(method, Dataset(rows, name="rows"), ["active_features"], samples=0, test_samples=0)
-    assert score["value"] == 2 and score["protocol"] == "threshold=0.01"
+    assert (score["value"], score["n"], score["protocol"]) == (2, 2000, "threshold=0.01")
     assert_close(score["evidence"]["shares"], [1 / 3, 0.03, 1 / 3e4], rtol=0.1, atol=0)

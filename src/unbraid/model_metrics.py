@@ -13,6 +13,8 @@ from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
 from unbraid.objectives.feature_changes import LEAST, variance_shares
 from unbraid.samples import Missing, Sample
 
+SET = 2_000  # observations, at most, whose features are set, each with that of the one before
+
 
 class Reconstruction(NamedTuple):
     score: float
@@ -82,7 +84,7 @@ def undone(sample: Sample) -> Undone:
     """How much of what setting one feature to another observation's changes is undone by setting it back, after what it
     gave was decoded and encoded again: 1 is all, 0 nothing. Features that change nothing do not count, so one feature
     that holds everything has 1 as well."""
-    method, features = sample.method, _masks(sample)
+    sample, method, features = sample.shuffled(SET), sample.method, _masks(sample)
 
     def changes(x: Tensor, given: Tensor | None) -> Tensor:
         codes = method.encode(x, given)
@@ -108,7 +110,7 @@ def active_features(sample: Sample, *, threshold: float = LEAST) -> ActiveFeatur
     """How many features change what is decoded when they are set to another observation's: those that make more than a
     threshold of the observations' variance. How far a code itself varies does not count, since its scale means nothing
     where no prior holds it."""
-    method, features = sample.method, _masks(sample)
+    sample, method, features = sample.shuffled(SET), sample.method, _masks(sample)
 
     def changes(x: Tensor, given: Tensor | None) -> Tensor:
         codes = method.encode(x, given)

@@ -95,12 +95,22 @@ class Sample:
                 f"A sample of {self.size} of {self.dataset.name} is too small to part what trains predictors from what "
                 "tests them: take more samples, or test on another part of the data (--test-part)."
             )
+        other = self._of(self._rows[chosen])
+        other.whole_codes = self.whole_codes[chosen.numpy()]
+        return other
+
+    def shuffled(self, most: int) -> "Sample":
+        """At most so many of the observations, in an order in which neighbours have nothing in common."""
+        generator = Generator().manual_seed(derive(self.seed, "shuffled"))
+        return self._of(self._rows[torch.randperm(self.size, generator=generator)[:most]])
+
+    def _of(self, rows: Int[Tensor, " n"]) -> "Sample":
+        """The same of some of its rows."""
         other = copy.copy(self)
         for name, member in vars(Sample).items():
             if isinstance(member, cached_property):
                 other.__dict__.pop(name, None)
-        other._rows, other.size = self._rows[chosen], int(chosen.sum())
-        other.whole_codes = self.whole_codes[chosen.numpy()]
+        other._rows, other.size = rows, len(rows)
         return other
 
     @cached_property
