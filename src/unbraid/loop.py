@@ -87,16 +87,15 @@ class Loop:
     def _open(self, compiled: bool | None, varying: frozenset[str] | None, quiet: bool) -> None:
         plan, place, method = self.plan, self.place, self.method
         alone_on_cuda = place.type == "cuda" and processes() == 1
-        recorded = alone_on_cuda and self._can(self._not_captured, "recorded", quiet)
+        recorded = alone_on_cuda and self._can_record(quiet)
         pays = plan.steps >= PAYS_FROM if compiled is None else compiled
-        compile_it = recorded and pays and self._can(method.not_compiled, "compiled", quiet)
         self.game = Game(
             method,
             optimiser=plan.optimiser,
             rate=plan.rate,
             clip=plan.clip or None,
             precision=plan.precision,
-            compiled=compile_it,
+            compiled=recorded and pays,
             varying=varying,
         )
         if not quiet and self._stream is None:
@@ -245,9 +244,10 @@ class Loop:
         from_draw = getattr(self.draw, "not_captured", None)
         return self.method.not_captured or (from_draw and from_draw(self.dataset))
 
-    def _can(self, reason: str | None, how: str, quiet: bool) -> bool:
+    def _can_record(self, quiet: bool) -> bool:
+        reason = self._not_captured
         if reason is not None and not quiet:
-            print(f"{self.title}: steps are not {how}: {reason}.", file=sys.stderr, flush=True)
+            print(f"{self.title}: steps are not recorded: {reason}.", file=sys.stderr, flush=True)
         return reason is None
 
     @contextmanager

@@ -23,7 +23,13 @@ from unbraid.settings import describe
 from unbraid.train import train
 from unbraid.training import Training
 
-LATER = {*LAW, "dimensions", "opening", "salient_cost", "standardised"}  # options that earlier plans did not have
+LATER = {
+    *LAW,
+    "dimensions",
+    "opening",
+    "salient_cost",
+    "standardised",
+}  # options that earlier plans did not have
 
 
 @dataclass(frozen=True)

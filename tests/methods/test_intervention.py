@@ -187,11 +187,6 @@ def test_images_are_shrunk_by_what_divides_their_sides() -> None:
         assemble(Intervention, (1, 8, 8), n=10, inner_shrink=3, architecture="mlp-small")
 
 
-def test_only_with_a_translator_its_losses_are_not_compiled() -> None:
-    assert make(Intervention).not_compiled == "a translator is trained within the loss"
-    assert make(Intervention, translation=0.0).not_compiled is None
-
-
 def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> None:
     first, unrolled = make(Intervention), make(Intervention, unrolled=True)
     batches = batch_for(Intervention), batch_for(Intervention, seed=5)

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from tests.sprite_translations import translation
 from unbraid.methods import Intervention
-from unbraid.objectives import Bernoulli, Normal, Translator, two_of
+from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, Translator, two_of
 
 
 def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
@@ -87,6 +87,26 @@ def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s
         optimiser.step()
     torch.manual_seed(1)
     assert_close(translator.learn(u, v, steps=3, rate=0.05), weights.detach())
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Normal(0.5), Pixels()], ids=str)
+def test_the_gradient_that_is_written_out_is_that_of_the_loss(likelihood: Likelihood) -> None:
+    u, v = task()
+    translator = Translator((1, 8, 8), width=5, likelihood=likelihood)
+    weights = translator.fresh(v).requires_grad_()
+    (gradient,) = torch.autograd.grad(translator.loss(weights, u, v), [weights])
+    assert_close(translator.gradient(weights.detach(), u, v), gradient)
+
+
+def test_a_translator_learns_where_no_graph_can_be_built() -> None:
+    """As within a loss that is compiled."""
+    u, v = task()
+    translator, learned = Translator((1, 8, 8), width=2), []
+    for mode in (torch.enable_grad, torch.inference_mode):
+        torch.manual_seed(1)
+        with mode():
+            learned.append(translator.learn(u, v, steps=2, rate=0.05).clone())
+    assert_close(learned[0], learned[1])
 
 
 def test_only_an_unrolled_loop_has_a_way_back() -> None:

@@ -61,7 +61,6 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     )
     sized_by: ClassVar[str] = "its own options"  # what gives the code its size then, as a person writes it
     not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
-    not_compiled: str | None = None  # why its losses cannot be compiled, if so
     finish_as_drawn: ClassVar[bool] = False  # whether `finish` is given batches as training draws them
     finish_samples: ClassVar[int] = 10_000  # how many observations, or pairs, it is given
     fewest_batches: ClassVar[int] = 0  # for how many batches the data must have observations

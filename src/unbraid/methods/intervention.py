@@ -111,7 +111,9 @@ class Intervention(Method[Batch]):
                 f"features={features}, dimensions={dimensions}, inner_steps={inner_steps}."
             )
         if opening is not None and not bottleneck:
-            raise ValueError("The opening needs a bottleneck to open; give --bottleneck its weight at the end.")
+            raise ValueError(
+                "The opening needs a bottleneck to open; give --bottleneck its weight at the end."
+            )
         require_codes(encoder, features * dimensions)
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.discriminator, self.weights = discriminator, weights
@@ -121,7 +123,6 @@ class Intervention(Method[Batch]):
         self.bottleneck, self.opening, self.unrolled = bottleneck, opening, unrolled
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
         self.above_entropy = above_entropy
-        self.not_compiled = "a translator is trained within the loss" if translation else None
         self._strands = feature_strands(features, dimensions)
         shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
         self._translator = Translator(shape, width=inner_width, shrink=inner_shrink, likelihood=likelihood)

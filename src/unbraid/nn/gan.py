@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from unbraid.nn.base import Decoder, Network
 from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d
 from unbraid.nn.halving import Doubling
-from unbraid.nn.spectral import SpectralConv, SpectralLinear
+from unbraid.nn.spectral import SpectralConv, SpectralLinear, normalised_weights, through
 from unbraid.types import Codes, Observations
 
 CHANNELS = (32, 32, 64, 64)
@@ -80,8 +80,9 @@ class Discriminator(Network):
         )
 
     def forward(self, x: Observations) -> tuple[Float[Tensor, " b"], Codes]:
-        features = self.trunk(x)
-        return self.real(features)[:, 0], self.guess(features)
+        weights = normalised_weights(self)
+        features = through(self.trunk, x, weights)
+        return self.real(features, next(weights))[:, 0], through(self.guess, features, weights)
 
 
 class PairCritic(Network):
@@ -102,7 +103,7 @@ class PairCritic(Network):
         self.logits = nn.Linear(hidden, codes)
 
     def forward(self, x1: Observations, x2: Observations) -> Float[Tensor, "b d"]:
-        return self.logits(self.trunk(torch.cat([x1, x2], 1)))
+        return self.logits(through(self.trunk, torch.cat([x1, x2], 1), normalised_weights(self)))
 
 
 def _trunk(shape: tuple[int, ...], hidden: int) -> nn.Sequential:

@@ -49,6 +49,10 @@ class Likelihood(Plain):
         """-log p(x|z) in nats, summed over pixels, averaged over the batch."""
         raise NotImplementedError
 
+    def slope(self, parameters: Observations, x: Observations) -> Observations:
+        """The derivative of the nll by each parameter, where no graph can be built for it."""
+        raise NotImplementedError
+
     def mean(self, parameters: Observations) -> Observations:
         """The expected observation."""
         raise NotImplementedError
@@ -66,6 +70,9 @@ class Bernoulli(Likelihood):
 
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
         return bernoulli_nll(parameters, x)
+
+    def slope(self, parameters: Observations, x: Observations) -> Observations:
+        return (parameters.sigmoid() - x) / len(x)
 
     def mean(self, parameters: Observations) -> Observations:
         return parameters.sigmoid()
@@ -87,6 +94,9 @@ class Normal(Likelihood):
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
         return gaussian_nll(parameters, x, sigma=self.sigma)
 
+    def slope(self, parameters: Observations, x: Observations) -> Observations:
+        return (parameters - x) / (self.sigma**2 * len(x))
+
     def mean(self, parameters: Observations) -> Observations:
         return parameters
 
@@ -106,6 +116,10 @@ class Pixels(Normal):
 
     def nll(self, parameters: Observations, x: Observations) -> Scalar:
         return gaussian_nll(parameters.sigmoid(), x, sigma=self.sigma)
+
+    def slope(self, parameters: Observations, x: Observations) -> Observations:
+        mean = parameters.sigmoid()
+        return super().slope(mean, x) * mean * (1 - mean)
 
     def mean(self, parameters: Observations) -> Observations:
         return parameters.sigmoid()

@@ -107,15 +107,39 @@ class Translator:
 
     def translate(self, weights: Weights, u: Observations) -> Observations:
         """The parameters of the translated observations."""
+        first, shift, last, start, kept = self.layers(weights)
+        hidden = F.linear(u.flatten(1), first, shift).relu()
+        out = F.linear(hidden, last, start).to(u.dtype)
+        return out.view_as(u) + kept * self.likelihood.parameters_of(u, margin=MARGIN)
+
+    def layers(self, weights: Weights) -> tuple[Tensor, ...]:
+        """Weights as those of the first layer and its bias, of the last one and its bias, and of the input."""
         matrix = self.width * self.pixels
         first, shift, last, start, kept = weights.split([matrix, self.width, matrix, self.pixels, 1])
-        hidden = F.linear(u.flatten(1), first.view(self.width, -1), shift).relu()
-        out = F.linear(hidden, last.view(self.pixels, -1), start).to(u.dtype)
-        return out.view_as(u) + kept * self.likelihood.parameters_of(u, margin=MARGIN)
+        return first.view(self.width, -1), shift, last.view(self.pixels, -1), start, kept
 
     def loss(self, weights: Weights, u: Observations, v: Observations) -> Scalar:
         """How badly u is translated to v with these weights (Eq. 2)."""
         return self.likelihood.nll(self.translate(weights, u), v)
+
+    def gradient(self, weights: Weights, u: Observations, v: Observations) -> Weights:
+        """That of the loss by the weights, written out: losses are compiled, and no graph is built within one."""
+        first, shift, last, start, kept = self.layers(weights)
+        flat, input = u.flatten(1), self.likelihood.parameters_of(u, margin=MARGIN).flatten(1)
+        hidden = F.linear(flat, first, shift).relu()
+        out = (F.linear(hidden, last, start) + kept * input).to(u.dtype)
+        by_out = self.likelihood.slope(out, v.flatten(1))
+        by_hidden = (by_out @ last) * (hidden > 0)
+        by_first, by_last = by_hidden.mT @ flat, by_out.mT @ hidden
+        return torch.cat(
+            [
+                by_first.flatten(),
+                by_hidden.sum(0),
+                by_last.flatten(),
+                by_out.sum(0),
+                (by_out * input).sum().view(1),
+            ]
+        ).to(weights.dtype)
 
     def learn(
         self,
@@ -136,19 +160,16 @@ class Translator:
             u, v = u.detach(), v.detach()
         weights = self.fresh(v)
         mean = square = torch.zeros_like(weights)
-        with torch.enable_grad():
-            for step in range(1, steps + 1):
-                weights = (weights if unrolled else weights.detach()).requires_grad_()
-                loss = self.loss(weights, u, v) / self.pixels
-                (gradient,) = torch.autograd.grad(loss, [weights], create_graph=unrolled)
-                if adam:
-                    mean = mean.lerp(gradient, 1 - BETAS[0])
-                    square = square.lerp(gradient.square(), 1 - BETAS[1])
-                    stride = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
-                    weights = torch.addcdiv(weights, mean, (square + TINY).sqrt(), value=-stride)
-                else:
-                    weights = weights - rate * gradient
-        return weights if unrolled else weights.detach()
+        for step in range(1, steps + 1):
+            gradient = self.gradient(weights, u, v) / self.pixels
+            if adam:
+                mean = mean.lerp(gradient, 1 - BETAS[0])
+                square = square.lerp(gradient.square(), 1 - BETAS[1])
+                stride = rate * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+                weights = torch.addcdiv(weights, mean, (square + TINY).sqrt(), value=-stride)
+            else:
+                weights = weights - rate * gradient
+        return weights
 
 
 def two_of(rows: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "1 d"], Float[Tensor, "1 d"]]:
