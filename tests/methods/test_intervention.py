@@ -12,10 +12,10 @@ from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
 from unbraid.nn import Features, MLPDecoder, MLPEncoder
-from unbraid.objectives import Bernoulli, Normal, two_of
+from unbraid.objectives import Bernoulli, Normal, kl_to_standard_normal, two_of
 from unbraid.schedules import Linear
 from unbraid.train import train
-from unbraid.types import Batch
+from unbraid.types import Batch, Gaussian
 
 
 class Ideal(nn.Module):
@@ -217,6 +217,23 @@ def test_a_bottleneck_opens_by_its_schedule() -> None:
         assert_close(total, parts["nll"] + weight * parts["kl"])
     with pytest.raises(ValueError, match="opening needs a bottleneck"):
         make(Intervention, opening=Linear(10.0, 1.0, 100))
+
+
+@pytest.mark.parametrize("bottleneck", [0.0, 2.0])
+def test_features_are_freed_one_after_the_other(bottleneck: float) -> None:
+    """Those that are held carry nothing, cost nothing, and are not set to those of other images."""
+    method = make(Intervention, features=3, dimensions=2, free=Linear(1.0, 3.0, 100), bottleneck=bottleneck)
+    for step, free in ((0, 1), (49, 1), (50, 2), (100, 3), (500, 3)):
+        method.step.fill_(step)
+        z, z_r, kl = method.drawn(batch_for(Intervention), batch_for(Intervention, seed=5))
+        for codes in (z, z_r, method.encode(images())):
+            assert codes[:, : 2 * free].all() and not codes[:, 2 * free :].any()
+        counts = torch.cat([method.choose(z) for _ in range(50)]).sum(0)
+        assert counts[: 2 * free].all() and not counts[2 * free :].any()
+        assert method.loss(batch_for(Intervention), batch_for(Intervention, seed=5)).total.isfinite()
+        if kl is not None:
+            out = method.encoder(batch_for(Intervention).x)
+            assert_close(kl, kl_to_standard_normal(Gaussian(*(part[:, : 2 * free] for part in out))))
 
 
 def test_features_of_several_dimensions_are_strands() -> None:

@@ -60,6 +60,9 @@ class Intervention(Method[Batch]):
             codes without noise, as the paper has them.
         opening: What the bottleneck's weight is multiplied with, by step, such as geometric:10:1:10000: a bottleneck
             that opens slowly finds features one after the other.
+        free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000; the others are
+            held at zero. What is left to explain then goes into the next feature, and not into several. By default
+            all of them, from the start.
         inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
@@ -93,6 +96,7 @@ class Intervention(Method[Batch]):
         real_gradient: bool = False,
         bottleneck: float = 0.0,
         opening: Schedule | None = None,
+        free: Schedule | None = None,
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.05,
         inner_width: int = 32,
@@ -120,7 +124,7 @@ class Intervention(Method[Batch]):
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.bottleneck, self.opening, self.unrolled = bottleneck, opening, unrolled
+        self.bottleneck, self.opening, self.free, self.unrolled = bottleneck, opening, free, unrolled
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
         self.above_entropy = above_entropy
         self._strands = feature_strands(features, dimensions)
@@ -211,8 +215,8 @@ class Intervention(Method[Batch]):
             z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
-        q, q_r = map(Gaussian, mean.chunk(2), logvar.chunk(2))
-        return q.sample(), q_r.sample(), kl_to_standard_normal(q)
+        q, q_r = map(Gaussian, self.held(mean).chunk(2), self.held(logvar).chunk(2))
+        return self.held(q.sample()), self.held(q_r.sample()), kl_to_standard_normal(q)
 
     def adversarial(
         self,
@@ -239,8 +243,7 @@ class Intervention(Method[Batch]):
     def difficulty(self, z: Codes, z_test: Codes) -> Scalar:
         """L_diff: one feature, two of its values from different images, a fresh translator (Algorithm 1)."""
         a, b = two_of(gather(z))
-        k = torch.rand(1, self.features, device=z.device)
-        chosen = self.mask((k == k.amax(1, keepdim=True)).expand(len(z), -1))
+        chosen = self.one_free(torch.rand(1, self.features, device=z.device)).expand(len(z), -1)
         train, test = (
             [torch.where(chosen, value.expand_as(codes), codes) for value in (a, b)] for codes in (z, z_test)
         )
@@ -260,9 +263,23 @@ class Intervention(Method[Batch]):
         )
 
     def choose(self, z: Codes) -> Bool[Tensor, "b d"]:
-        """The dimensions of one feature for each image, all features equally often."""
-        u = share(joined(torch.rand, z, self.features))
+        """The dimensions of one feature for each image, all free features equally often."""
+        return self.one_free(share(joined(torch.rand, z, self.features)))
+
+    def one_free(self, u: Float[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
+        """The dimensions of the free feature with the largest number, of numbers from 0 to 1."""
+        u = u if self.free is None else torch.where(self.free_features, u, -1)
         return self.mask(u == u.amax(1, keepdim=True))
+
+    @property
+    def free_features(self) -> Bool[Tensor, "1 k"]:
+        """Those that may carry something at this step."""
+        place = torch.arange(self.features, device=self.step.device)[None]
+        return place >= 0 if self.free is None else place < self.free(self.step).floor()
+
+    def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
+        """With features that are not free yet at zero."""
+        return codes if self.free is None else codes * self.mask(self.free_features).to(codes.dtype)
 
     def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of features."""
@@ -270,7 +287,7 @@ class Intervention(Method[Batch]):
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         out = self.encoder(x)
-        return (out[0] if self.bottleneck else out).to(x.dtype)
+        return self.held((out[0] if self.bottleneck else out).to(x.dtype))
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
         return self.likelihood.mean(self.decoded(codes, given))
