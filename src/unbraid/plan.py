@@ -26,6 +26,7 @@ from unbraid.training import Training
 LATER = {
     *LAW,
     "dimensions",
+    "free",
     "opening",
     "salient_cost",
     "standardised",
