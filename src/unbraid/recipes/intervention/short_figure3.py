@@ -1,4 +1,4 @@
-"""Fig. 3 shortened to 24 FactorVAEs of 20,000 steps on each dataset.
+"""Fig. 3 shortened to 24 FactorVAEs of 10,000 steps on each dataset.
 
 Unsupervised Disentanglement Learning by Intervention, 2021: whether the translation metric ranks models as metrics with
 labels do. `python benchmarks/rank_correlation.py STUDY` computes Spearman's coefficients and draws them, and `python
