@@ -214,9 +214,8 @@ def _arguments(
             if "kinds" in parameters:
                 arguments["kinds"] = sample.kinds
             if name == "dci" and sample.sizes != DSPRITES:
-                arguments["protocol"] = (
-                    "infogan_cr_cv_sampled"  # there are no published depths: they are chosen
-                )
+                # There are no published depths: they are chosen.
+                arguments["protocol"] = "infogan_cr_cv_sampled"
     if "strands" in parameters and isinstance(sample, Sample) and sample.blocks is not None:
         arguments["strands"] = sample.blocks
     return arguments

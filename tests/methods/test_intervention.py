@@ -222,8 +222,8 @@ def test_a_bottleneck_opens_by_its_schedule() -> None:
 @pytest.mark.parametrize("bottleneck", [0.0, 2.0])
 def test_features_are_freed_one_after_the_other(bottleneck: float) -> None:
     """Those that are held carry nothing, cost nothing, and are not set to those of other images."""
-    method = make(Intervention, features=3, dimensions=2, free=Linear(1.0, 3.0, 100), bottleneck=bottleneck)
-    for step, free in ((0, 1), (49, 1), (50, 2), (100, 3), (500, 3)):
+    method = make(Intervention, features=3, dimensions=2, free=Linear(0.0, 4.0, 100), bottleneck=bottleneck)
+    for step, free in ((0, 1), (49, 1), (50, 2), (75, 3), (500, 3)):
         method.step.fill_(step)
         z, z_r, kl = method.drawn(batch_for(Intervention), batch_for(Intervention, seed=5))
         for codes in (z, z_r, method.encode(images())):

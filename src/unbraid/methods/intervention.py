@@ -58,11 +58,11 @@ class Intervention(Method[Batch]):
         real_gradient: Whether the adversarial loss also reaches the autoencoder through the images taken as real.
         bottleneck: The weight of the KL divergence of a Gaussian posterior, from which codes are then drawn; 0 for
             codes without noise, as the paper has them.
-        opening: What the bottleneck's weight is multiplied with, by step, such as geometric:10:1:10000: a bottleneck
-            that opens slowly finds features one after the other.
-        free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000; the others are
-            held at zero. What is left to explain then goes into the next feature, and not into several. By default
-            all of them, from the start.
+        opening: What the bottleneck's weight is multiplied with, by step, such as geometric:10:1:10000, which opens it
+            slowly.
+        free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000, and at least
+            one; the others are held at zero. What is left to explain then goes into the next feature, and not into
+            several. By default all of them, from the start.
         inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
@@ -273,9 +273,10 @@ class Intervention(Method[Batch]):
 
     @property
     def free_features(self) -> Bool[Tensor, "1 k"]:
-        """Those that may carry something at this step."""
+        """Those that may carry something at this step; the first always may."""
+        assert self.free is not None
         place = torch.arange(self.features, device=self.step.device)[None]
-        return place >= 0 if self.free is None else place < self.free(self.step).floor()
+        return place < self.free(self.step).floor().clamp(min=1)
 
     def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
         """With features that are not free yet at zero."""

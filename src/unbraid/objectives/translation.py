@@ -107,10 +107,15 @@ class Translator:
 
     def translate(self, weights: Weights, u: Observations) -> Observations:
         """The parameters of the translated observations."""
+        _, out = self.activations(weights, u.flatten(1))
+        return out.view_as(u)
+
+    def activations(self, weights: Weights, u: Float[Tensor, "n p"]) -> tuple[Tensor, Float[Tensor, "n p"]]:
+        """The hidden layer, and the parameters that come out."""
         first, shift, last, start, kept = self.layers(weights)
-        hidden = F.linear(u.flatten(1), first, shift).relu()
+        hidden = F.linear(u, first, shift).relu()
         out = F.linear(hidden, last, start).to(u.dtype)
-        return out.view_as(u) + kept * self.likelihood.parameters_of(u, margin=MARGIN)
+        return hidden, out + kept * self.likelihood.parameters_of(u, margin=MARGIN)
 
     def layers(self, weights: Weights) -> tuple[Tensor, ...]:
         """Weights as those of the first layer and its bias, of the last one and its bias, and of the input."""
@@ -124,20 +129,19 @@ class Translator:
 
     def gradient(self, weights: Weights, u: Observations, v: Observations) -> Weights:
         """That of the loss by the weights, written out: losses are compiled, and no graph is built within one."""
-        first, shift, last, start, kept = self.layers(weights)
-        flat, input = u.flatten(1), self.likelihood.parameters_of(u, margin=MARGIN).flatten(1)
-        hidden = F.linear(flat, first, shift).relu()
-        out = (F.linear(hidden, last, start) + kept * input).to(u.dtype)
+        u, last = u.flatten(1), self.layers(weights)[2]
+        hidden, out = self.activations(weights, u)
         by_out = self.likelihood.slope(out, v.flatten(1))
         by_hidden = (by_out @ last) * (hidden > 0)
-        by_first, by_last = by_hidden.mT @ flat, by_out.mT @ hidden
+        by_first, by_last = by_hidden.mT @ u, by_out.mT @ hidden
+        by_kept = (by_out * self.likelihood.parameters_of(u, margin=MARGIN)).sum()
         return torch.cat(
             [
                 by_first.flatten(),
                 by_hidden.sum(0),
                 by_last.flatten(),
                 by_out.sum(0),
-                (by_out * input).sum().view(1),
+                by_kept.view(1),
             ]
         ).to(weights.dtype)
 
