@@ -268,19 +268,19 @@ class Intervention(Method[Batch]):
 
     def one_free(self, u: Float[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of the free feature with the largest number, of numbers from 0 to 1."""
-        u = u if self.free is None else torch.where(self.free_features, u, -1)
+        u = u if self.free is None else torch.where(self.free_features(self.free), u, -1)
         return self.mask(u == u.amax(1, keepdim=True))
 
-    @property
-    def free_features(self) -> Bool[Tensor, "1 k"]:
+    def free_features(self, free: Schedule) -> Bool[Tensor, "1 k"]:
         """Those that may carry something at this step; the first always may."""
-        assert self.free is not None
         place = torch.arange(self.features, device=self.step.device)[None]
-        return place < self.free(self.step).floor().clamp(min=1)
+        return place < free(self.step).floor().clamp(min=1)
 
     def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
         """With features that are not free yet at zero."""
-        return codes if self.free is None else codes * self.mask(self.free_features).to(codes.dtype)
+        return (
+            codes if self.free is None else codes * self.mask(self.free_features(self.free)).to(codes.dtype)
+        )
 
     def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of features."""
