@@ -233,7 +233,29 @@ def test_features_are_freed_one_after_the_other(bottleneck: float) -> None:
         assert method.loss(batch_for(Intervention), batch_for(Intervention, seed=5)).total.isfinite()
         if kl is not None:
             out = method.encoder(batch_for(Intervention).x)
-            assert_close(kl, kl_to_standard_normal(Gaussian(*(part[:, : 2 * free] for part in out))))
+            assert_close(kl.sum(), kl_to_standard_normal(Gaussian(*(part[:, : 2 * free] for part in out))))
+
+
+def test_features_that_tell_next_to_nothing_are_not_encoded() -> None:
+    """What each tells is remembered from training; there, and with no such limit, all are encoded."""
+    method = make(Intervention, features=2, dimensions=2, bottleneck=2.0, least=0.5)
+    batches = batch_for(Intervention), batch_for(Intervention, seed=5)
+    _, _, kl = method.drawn(*batches)
+    assert kl is not None and method.told is not None
+    assert not method.eval().encode(images()).any()  # before training nothing is known to be told
+    method.loss(*batches)
+    assert not method.told.any()  # only training is listened to
+    method.train()
+    for _ in range(800):
+        method.listen(kl)
+    assert_close(method.told, kl.detach().view(2, 2).sum(1), rtol=1e-2, atol=0)
+    method.told.copy_(torch.tensor([0.4, 0.6]))
+    assert method.encode(images()).all()
+    codes = method.eval().encode(images())
+    assert not codes[:, :2].any() and codes[:, 2:].all()
+    assert make(Intervention, bottleneck=2.0).eval().encode(images()).all()
+    with pytest.raises(ValueError, match="Without a bottleneck"):
+        make(Intervention, least=0.5)
 
 
 def test_features_of_several_dimensions_are_strands() -> None:

@@ -18,7 +18,7 @@ from unbraid.objectives import (
     Translator,
     active_features,
     adversarial_terms,
-    kl_to_standard_normal,
+    kl_per_code,
     normalised_weights,
     two_of,
 )
@@ -63,6 +63,9 @@ class Intervention(Method[Batch]):
         free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000, and at least
             one; the others are held at zero. What is left to explain then goes into the next feature, and not into
             several. By default all of them, from the start.
+        least: What a feature must tell of an image to be encoded once training has ended: its KL divergence in nats,
+            averaged over the last hundred steps or so. Features that tell less are zero; what trace of a factor is
+            left in them would count in full where codes are standardised. Needs a bottleneck.
         inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
@@ -75,6 +78,7 @@ class Intervention(Method[Batch]):
         likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
     """
 
+    told: Tensor | None
     sizes_strands = True
     sized_by = "--features × --dimensions"
     fewest_batches = 2  # Algorithm 1 has one to train the translator and another to test it
@@ -97,6 +101,7 @@ class Intervention(Method[Batch]):
         bottleneck: float = 0.0,
         opening: Schedule | None = None,
         free: Schedule | None = None,
+        least: float = 0.0,
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.05,
         inner_width: int = 32,
@@ -108,7 +113,7 @@ class Intervention(Method[Batch]):
     ) -> None:
         super().__init__()
         require_nonnegative(undo=undo, adversary=adversary, translation=translation)
-        require_nonnegative(bottleneck=bottleneck, inner_rate=inner_rate)
+        require_nonnegative(bottleneck=bottleneck, least=least, inner_rate=inner_rate)
         if features < 2 or dimensions < 1 or inner_steps < 1:
             raise ValueError(
                 "The code needs at least 2 features of at least 1 dimension, and the translator 1 step; got "
@@ -118,15 +123,21 @@ class Intervention(Method[Batch]):
             raise ValueError(
                 "The opening needs a bottleneck to open; give --bottleneck its weight at the end."
             )
+        if least and not bottleneck:
+            raise ValueError(
+                "Without a bottleneck no one knows what a feature tells; give --bottleneck a weight, or leave --least "
+                "at 0."
+            )
         require_codes(encoder, features * dimensions)
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.discriminator, self.weights = discriminator, weights
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.bottleneck, self.opening, self.free, self.unrolled = bottleneck, opening, free, unrolled
+        self.bottleneck, self.opening, self.free, self.least = bottleneck, opening, free, least
+        self.register_buffer("told", torch.zeros(features) if least else None)  # by each feature, in nats
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
-        self.above_entropy = above_entropy
+        self.above_entropy, self.unrolled = above_entropy, unrolled
         self._strands = feature_strands(features, dimensions)
         shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
         self._translator = Translator(shape, width=inner_width, shrink=inner_shrink, likelihood=likelihood)
@@ -172,9 +183,10 @@ class Intervention(Method[Batch]):
             parts["translation"] = self.difficulty(z, z_r)
             total = total + self.translation * parts["translation"]
         if kl is not None:
-            parts["kl"] = kl
+            self.listen(kl)
+            parts["kl"] = kl.sum()
             weight = self.bottleneck if self.opening is None else self.bottleneck * self.opening(self.step)
-            total = total + weight * kl
+            total = total + weight * parts["kl"]
         parts["active"] = active_features(chosen[:, :: self.dimensions], x_do - x_hat, batch.x)
         return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
@@ -209,14 +221,15 @@ class Intervention(Method[Batch]):
         x_hat, x_do = self.likelihood.mean(self.decoded(torch.cat([z, z_do]))).chunk(2)
         return x_hat, x_do
 
-    def drawn(self, batch: Batch, other: Batch) -> tuple[Codes, Codes, Scalar | None]:
-        """The codes of both batches, by one joined forward; with a bottleneck drawn from the posterior, and its KL."""
+    def drawn(self, batch: Batch, other: Batch) -> tuple[Codes, Codes, Float[Tensor, " d"] | None]:
+        """The codes of both batches, by one joined forward; with a bottleneck drawn from the posterior, and the KL
+        divergence of each."""
         if not self.bottleneck:
             z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
         q, q_r = map(Gaussian, self.held(mean).chunk(2), self.held(logvar).chunk(2))
-        return self.held(q.sample()), self.held(q_r.sample()), kl_to_standard_normal(q)
+        return self.held(q.sample()), self.held(q_r.sample()), kl_per_code(q)
 
     def adversarial(
         self,
@@ -282,13 +295,22 @@ class Intervention(Method[Batch]):
             codes if self.free is None else codes * self.mask(self.free_features(self.free)).to(codes.dtype)
         )
 
+    def listen(self, kl: Float[Tensor, " d"]) -> None:
+        """Keeps in mind what each feature tells."""
+        if self.told is not None and self.training:
+            told = gather(kl.detach()[None]).mean(0).unflatten(0, (self.features, -1)).sum(1)
+            self.told.lerp_(told.to(self.told.dtype), 0.01)
+
     def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of features."""
         return features.repeat_interleave(self.dimensions, 1)
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         out = self.encoder(x)
-        return self.held((out[0] if self.bottleneck else out).to(x.dtype))
+        codes = self.held((out[0] if self.bottleneck else out).to(x.dtype))
+        if self.told is None or self.training:
+            return codes
+        return codes * self.mask((self.told >= self.least)[None]).to(codes.dtype)
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
         return self.likelihood.mean(self.decoded(codes, given))
