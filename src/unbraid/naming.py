@@ -1,6 +1,7 @@
-"""Choosing by name: the thing itself, or one sentence with the nearest names."""
+"""Choosing by name: the thing itself, or one sentence with the nearest names; and what a thing is, in one line."""
 
 import difflib
+import inspect
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -22,3 +23,8 @@ def choose(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -
     raise ValueError(
         f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}."
     )
+
+
+def summary(thing: object) -> str:
+    """What a thing is: the first paragraph of its documentation, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())

@@ -18,7 +18,8 @@ def dataset_of(run: Run, root: Path | str | None = None) -> Dataset:
     if dataset.description()["fingerprint"] != run.settings["data"]["fingerprint"]:
         raise ValueError(
             f"{origin['name']} is not what {run.folder} was trained on: its observations or their distribution have "
-            "changed; open the right dataset in Python and pass it to `evaluate`."
+            "changed, as they do with another data root; give the same, or open the right dataset in Python and pass "
+            "it to `evaluate`."
         )
     return dataset
 

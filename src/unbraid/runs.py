@@ -152,7 +152,7 @@ class Run:
             state = "a finished" if run.finished else "an unfinished"
             raise ValueError(
                 f"{folder} already holds {state} run ({run.method_name} on {run.data_name}): go on with it by "
-                "--resume, or choose another folder."
+                "--resume (in Python resume=True), or choose another folder."
             )
         differing = sorted(_differences(run.settings, settings))
         longer = differing == ["training.steps"] and settings["training"]["steps"] > run.steps

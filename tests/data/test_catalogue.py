@@ -70,7 +70,7 @@ def test_mistakes_get_one_sentence(name: str, options: dict, sentence: str) -> N
 def test_missing_paths(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="does not exist"):
         open_dataset(str(tmp_path / "missing.npz"))
-    with pytest.raises(ValueError, match="There is no dataset"):
+    with pytest.raises(ValueError, match=r"There is no folder .*missing: give that of your images"):
         open_dataset(str(tmp_path / "missing"))
 
 

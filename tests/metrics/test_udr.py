@@ -1,5 +1,7 @@
 """Unsupervised disentanglement ranking, src/unbraid/metrics/udr.py."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -77,3 +79,13 @@ def test_bad_input_gets_one_sentence() -> None:
         udr([CODES, CODES], kl=[np.ones(3), np.ones(2)])
     with pytest.raises(ValueError, match="protocol must be one of lasso, spearman"):
         udr([CODES, CODES], protocol="ridge")
+
+
+def test_codes_that_are_nearly_the_same_are_compared_without_a_warning() -> None:
+    """Where least squares with so small a penalty would take more than a thousand steps."""
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(300, 6))
+    alike = codes[:, :1] + 0.1 * rng.normal(size=(300, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        udr([alike, codes], alpha=1e-6)

@@ -1,8 +1,6 @@
 """`unbraid list`."""
 
-import inspect
-
-from unbraid.naming import choose
+from unbraid.naming import choose, summary
 
 KINDS = ("methods", "datasets", "metrics", "recipes")
 
@@ -18,7 +16,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "methods":
         from unbraid.model import method_classes
 
-        return {name: _first_line(method) for name, method in method_classes().items()}
+        return {name: summary(method) for name, method in method_classes().items()}
     if kind == "datasets":
         from unbraid.data.catalogue import DATASETS
 
@@ -26,11 +24,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "metrics":
         from unbraid.evaluate import available_metrics
 
-        return {name: _first_line(function) for name, function in available_metrics().items()}
+        return {name: summary(function) for name, function in available_metrics().items()}
     from unbraid.recipes import read_recipe, recipe_names
 
     return {name: read_recipe(name).summary for name in recipe_names()}
-
-
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]

@@ -76,6 +76,7 @@ def _data_among(arguments: list[str]) -> str | None:
 def method_command(name: str, data: str | None) -> Any:
     """The command that trains one method."""
     from unbraid.model import method_class
+    from unbraid.naming import summary
     from unbraid.options import usage
     from unbraid.plan import allowed_options
 
@@ -111,7 +112,7 @@ def method_command(name: str, data: str | None) -> Any:
 
     train.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     train.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    train.__doc__ = (inspect.getdoc(method) or "").partition("\n")[0]
+    train.__doc__ = summary(method)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     single.command(name)(train)
     return typer.main.get_command(single)

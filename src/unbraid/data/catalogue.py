@@ -41,7 +41,7 @@ from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
 from unbraid.data.table import read_table, table
-from unbraid.naming import choose
+from unbraid.naming import choose, summary
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """The first line of the constructor's documentation."""
-        return (inspect.getdoc(self.constructor) or "").splitlines()[0]
+        """What it is, by its constructor's documentation."""
+        return summary(self.constructor)
 
 
 TABLES = (".csv", ".tsv")
@@ -98,6 +98,11 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
         return with_law(archive)
     if path.suffix in TABLES:
         return with_law(table)
+    if path.name != name_or_path:
+        raise ValueError(
+            f"There is no folder {name_or_path}: give that of your images, an .npz, .npy or .csv file, or "
+            "the name of a dataset."
+        )
     return choose(
         "dataset",
         name_or_path,

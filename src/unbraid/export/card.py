@@ -9,6 +9,7 @@ from typing import Any
 from unbraid.data.licences import HERE
 from unbraid.export.package import Package
 from unbraid.methods.base import Method
+from unbraid.naming import summary
 
 ALONE = ("onnx", "torchscript")  # files that need no Unbraid, whose encoder names all its outputs
 
@@ -81,9 +82,7 @@ def plain(text: object) -> str:
 
 
 def _about(method: Method) -> str:
-    first, _, _ = (inspect.getdoc(type(method)) or "").partition("\n\n")
-    paper, _, _ = (inspect.getdoc(inspect.getmodule(type(method))) or "").partition("\n\n")
-    lines = [" ".join(text.split()) for text in (first, paper)]
+    lines = summary(type(method)), summary(inspect.getmodule(type(method)))
     return "\n\n".join(plain(line) for line in lines if line)
 
 

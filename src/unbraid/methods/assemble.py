@@ -40,6 +40,7 @@ def assemble(
         nuisances: The number of values of each known nuisance.
         codes: The number of dimensions of the code.
         architecture: The encoder and decoder, one of `unbraid.nn.ARCHITECTURES`.
+        seed: Of the first weights; left out, they come from torch's default generator as it stands.
         **settings: The method's own settings, and networks of one's own.
     """
     parameters = inspect.signature(cls).parameters

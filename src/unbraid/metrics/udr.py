@@ -1,11 +1,13 @@
 """Unsupervised disentanglement ranking. Duan et al., 2020, Unsupervised Model Selection for Variational
 Disentangled Representation Learning, arXiv:1905.12614."""
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
 from unbraid.metrics.arrays import as_codes, standardize, varying
@@ -79,7 +81,9 @@ def _relation(
 ) -> Float[np.ndarray, "d e"]:
     if protocol == "spearman":
         return np.abs(correlation(first, second, "spearman"))
-    weights = Lasso(alpha=alpha).fit(first, second).coef_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough after a thousand steps
+        weights = Lasso(alpha=alpha).fit(first, second).coef_
     return np.abs(weights).reshape(second.shape[1], first.shape[1]).T
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from unbraid.naming import choose
+from unbraid.naming import choose, summary
 from unbraid.plan import Plan
 from unbraid.tables import Published
 
@@ -58,8 +58,7 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
         raise ValueError(f"{name} cannot be read as a recipe: {type(error).__name__}: {error}.") from error
     if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
         raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; it has {runs!r:.80}.")
-    summary = (inspect.getdoc(module) or "").partition("\n")[0]
-    return Recipe(name, summary, tuple(runs), getattr(module, "PUBLISHED", {}), scale)
+    return Recipe(name, summary(module), tuple(runs), getattr(module, "PUBLISHED", {}), scale)
 
 
 def _own(path: Path) -> ModuleType:

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from unbraid.naming import summary
 from unbraid.report.figures import ACTIVE
 from unbraid.runs import Run
 
@@ -77,8 +78,7 @@ def meaning(metric: str) -> str:
     if name == "reconstruction":
         return "The loss of decoding what was encoded, in nats per image where there is a likelihood."
     function = getattr(metrics, "kl_per_code" if name == "kl" else name, None)
-    first, _, _ = (inspect.getdoc(function) or "" if inspect.isfunction(function) else "").partition("\n\n")
-    return " ".join(first.split())
+    return summary(function) if inspect.isfunction(function) else ""
 
 
 def knowledge(run: Run) -> Knowledge | None:
