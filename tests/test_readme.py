@@ -35,7 +35,9 @@ def test_the_python_runs(tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "runs" / "beta" / "model.safetensors").exists()
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert (folder / "model.safetensors").exists()
+    assert not any(f"runs/{folder.name}" in shlex.split(command) for command in COMMANDS)  # they come before
 
 
 def test_there_are_commands() -> None:
