@@ -11,7 +11,7 @@ from tests.tiny import batch_for, batches_remembered, images, larger_images, mak
 from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
-from unbraid.nn import Features, MLPDecoder, MLPEncoder
+from unbraid.nn import Features, Joined, MLPDecoder, MLPEncoder
 from unbraid.objectives import Bernoulli, Normal, kl_to_standard_normal, two_of
 from unbraid.schedules import Linear
 from unbraid.train import train
@@ -236,7 +236,29 @@ def test_features_are_freed_one_after_the_other(bottleneck: float) -> None:
             assert_close(kl.sum(), kl_to_standard_normal(Gaussian(*(part[:, : 2 * free] for part in out))))
 
 
-def test_features_that_tell_next_to_nothing_are_not_encoded() -> None:
+def test_a_feature_settles_when_the_next_one_is_free() -> None:
+    """No loss moves its encoder any more; at first, and with all of them learning, every free one moves."""
+    given = {"features": 3, "dimensions": 2, "bottleneck": 1.0, "free": Linear(1.0, 3.0, 10), "settled": True}
+    method = normalised(Intervention, **given)
+    encoder = method.encoder
+    assert isinstance(encoder, Joined) and isinstance(encoder.first, Joined)
+    own = [encoder.first.first, encoder.first.second, encoder.second]
+    assert [part.codes for part in own] == [2, 2, 2] and len({id(part) for part in own}) == 3
+    batches = Batch(larger_images()), Batch(larger_images(seed=5))
+    for step, moving in ((0, [True, False, False]), (5, [False, True, False]), (10, [False, False, True])):
+        method.zero_grad()
+        method.step.fill_(step)
+        codes = method.encode(batches[0].x)
+        assert codes[:, : 2 * (1 + step // 5)].all()
+        method.loss(*batches).total.backward()
+        moved = [any(p.grad is not None and bool(p.grad.any()) for p in part.parameters()) for part in own]
+        assert moved == moving
+    for settings in ({"free": None}, {"bottleneck": 0.0}):
+        with pytest.raises(ValueError, match="Features settle when the next one is freed"):
+            normalised(Intervention, **given | settings)
+
+
+def test_codes_that_tell_next_to_nothing_are_not_encoded() -> None:
     """What each tells is remembered from training; there, and with no such limit, all are encoded."""
     method = make(Intervention, features=2, dimensions=2, bottleneck=2.0, least=0.5)
     batches = batch_for(Intervention), batch_for(Intervention, seed=5)
@@ -248,14 +270,34 @@ def test_features_that_tell_next_to_nothing_are_not_encoded() -> None:
     method.train()
     for _ in range(800):
         method.listen(kl)
-    assert_close(method.told, kl.detach().view(2, 2).sum(1), rtol=1e-2, atol=0)
-    method.told.copy_(torch.tensor([0.4, 0.6]))
+    assert_close(method.told, kl.detach(), rtol=1e-2, atol=0)
+    method.told.copy_(torch.tensor([0.4, 0.6, 0.5, 0.1]))
     assert method.encode(images()).all()
     codes = method.eval().encode(images())
-    assert not codes[:, :2].any() and codes[:, 2:].all()
+    assert not codes[:, [0, 3]].any() and codes[:, 1:3].all()
     assert make(Intervention, bottleneck=2.0).eval().encode(images()).all()
     with pytest.raises(ValueError, match="Without a bottleneck"):
         make(Intervention, least=0.5)
+
+
+def test_a_guarded_feature_must_change_the_image() -> None:
+    """What is missing of its share of the variance is paid for, by those alone that are free."""
+    batches = batch_for(Intervention), batch_for(Intervention, seed=5)
+    for free, missing in ((None, 0.3 + 0.1), (Linear(2.0, 4.0, 10), 0.3)):
+        method = make(Intervention, features=3, guard=0.4, free=free, translation=0.0)
+        shares = torch.tensor([0.1, 0.5, 0.3], dtype=torch.float64, requires_grad=True)
+        lack = method.missing(shares)
+        assert_close(lack, lack.new_tensor(missing))
+        lack.backward()
+        assert shares.grad is not None and shares.grad.tolist() == [-1, 0, 0 if free else -1]
+    method, plain = (make(Intervention, guard=guard, translation=0.0, seed=3) for guard in (100.0, 0.0))
+    totals = []
+    for each in (method, plain):
+        torch.manual_seed(1)
+        totals.append(each.loss(*batches).total)
+    assert totals[0] - totals[1] > 4e5 - 1e4  # four features, next to nothing of a hundred times the variance
+    with pytest.raises(ValueError, match="guard"):
+        make(Intervention, guard=-0.1)
 
 
 def test_features_of_several_dimensions_are_strands() -> None:

@@ -11,7 +11,7 @@ def test_codes_stand_side_by_side() -> None:
     first, second = ConvEncoder((1, 28, 28), 2, standardised=True), ConvEncoder((1, 28, 28), 3)
     x = torch.rand(4, 1, 28, 28)
     both = Joined(first, second)
-    assert both.codes == 5
+    assert both.codes == 5 and both.shape == (1, 28, 28)
     assert_close(both(x).mean, torch.cat([first(x).mean, second(x).mean], 1))
     assert_close(both(x).logvar[:, 2:], second(x).logvar)
     assert_close(first(x + 0.5).mean, first(x).mean)  # the other sees that it is lighter

@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from unbraid.objectives import active_features, total_variance, variance_shares
+from unbraid.objectives import count_active, shares_of_change, total_variance, variance_shares
 
 
 def test_the_variance_is_summed_over_pixels() -> None:
@@ -25,5 +25,13 @@ def test_features_are_counted_by_what_they_change() -> None:
     x, other = (torch.randn(3000, 3, generator=draw, dtype=torch.float64) for _ in range(2))
     chosen = torch.eye(3, dtype=torch.bool).repeat(1000, 1)
     change = torch.where(chosen, other - x, 0) * torch.tensor([1.0, 1.0, 0.1], dtype=torch.float64)
-    assert active_features(chosen, change, x) == 2
-    assert active_features(chosen, 2 * change, x) == 3
+    shares = shares_of_change(chosen, change, x)
+    assert_close(shares, torch.tensor([1 / 3, 1 / 3, 1 / 300], dtype=torch.float64), rtol=0.1, atol=0)
+    assert count_active(shares) == 2
+    assert count_active(shares_of_change(chosen, 2 * change, x)) == 3
+
+
+def test_a_feature_that_is_never_set_makes_nothing() -> None:
+    chosen = torch.tensor([[True, False]]).repeat(4, 1)
+    x = torch.eye(4)
+    assert shares_of_change(chosen, x, x).tolist()[1] == 0

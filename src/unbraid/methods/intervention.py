@@ -1,5 +1,6 @@
 """Intervention autoencoder. Unsupervised Disentanglement Learning by Intervention, 2021."""
 
+import functools
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -10,16 +11,17 @@ from torch import Tensor, nn
 from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
-from unbraid.nn import Features, judge
+from unbraid.nn import Features, Joined, judge
 from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import (
     Bernoulli,
     Likelihood,
     Translator,
-    active_features,
     adversarial_terms,
+    count_active,
     kl_per_code,
     normalised_weights,
+    shares_of_change,
     two_of,
 )
 from unbraid.optimisers import Adam
@@ -27,6 +29,8 @@ from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands, feature_strands
 from unbraid.types import Batch, Codes, Gaussian, Observations, Scalar, Terms
+
+GUARD = 1000.0  # nats for all of the variance, missing
 
 
 class Intervention(Method[Batch]):
@@ -63,9 +67,13 @@ class Intervention(Method[Batch]):
         free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000, and at least
             one; the others are held at zero. What is left to explain then goes into the next feature, and not into
             several. By default all of them, from the start.
-        least: What a feature must tell of an image to be encoded once training has ended: its KL divergence in nats,
-            averaged over the last hundred steps or so. Features that tell less are zero; what trace of a factor is
-            left in them would count in full where codes are standardised. Needs a bottleneck.
+        settled: Whether a feature stays as it is once the next one is free, which then learns what is left; each has an
+            encoder of its own. Needs --free, and a bottleneck.
+        least: What a code must tell of an image to be encoded once training has ended: its KL divergence in nats,
+            averaged over the last hundred steps or so. Codes that tell less are zero; what trace of a factor is left
+            in them would count in full where codes are standardised. Needs a bottleneck.
+        guard: The share of the images' variance that setting a feature must make at least; what is missing of it is
+            a loss, so that no feature is dead and the others do its work. 0 leaves features free to die.
         inner_steps: How many steps the translator makes, s.
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
@@ -101,7 +109,9 @@ class Intervention(Method[Batch]):
         bottleneck: float = 0.0,
         opening: Schedule | None = None,
         free: Schedule | None = None,
+        settled: bool = False,
         least: float = 0.0,
+        guard: float = 0.0,
         inner_steps: int = 5,  # the paper gives neither steps, rate nor layers
         inner_rate: float = 0.05,
         inner_width: int = 32,
@@ -113,7 +123,7 @@ class Intervention(Method[Batch]):
     ) -> None:
         super().__init__()
         require_nonnegative(undo=undo, adversary=adversary, translation=translation)
-        require_nonnegative(bottleneck=bottleneck, least=least, inner_rate=inner_rate)
+        require_nonnegative(bottleneck=bottleneck, least=least, guard=guard, inner_rate=inner_rate)
         if features < 2 or dimensions < 1 or inner_steps < 1:
             raise ValueError(
                 "The code needs at least 2 features of at least 1 dimension, and the translator 1 step; got "
@@ -128,14 +138,21 @@ class Intervention(Method[Batch]):
                 "Without a bottleneck no one knows what a feature tells; give --bottleneck a weight, or leave --least "
                 "at 0."
             )
+        if settled and (free is None or not bottleneck):
+            raise ValueError(
+                "Features settle when the next one is freed, each with what the bottleneck lets through; give --free a "
+                "schedule and --bottleneck a weight."
+            )
         require_codes(encoder, features * dimensions)
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.discriminator, self.weights = discriminator, weights
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.bottleneck, self.opening, self.free, self.least = bottleneck, opening, free, least
-        self.register_buffer("told", torch.zeros(features) if least else None)  # by each feature, in nats
+        self.bottleneck, self.opening, self.free = bottleneck, opening, free
+        self.settled, self.least, self.guard = settled, least, guard
+        told = torch.zeros(features * dimensions) if least else None
+        self.register_buffer("told", told)  # by each code, in nats
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
         self.above_entropy, self.unrolled = above_entropy, unrolled
         self._strands = feature_strands(features, dimensions)
@@ -144,14 +161,22 @@ class Intervention(Method[Batch]):
 
     @classmethod
     def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        codes = cls.setting(settings, "features") * cls.setting(settings, "dimensions")
-        parts = super().parts(facts._replace(codes=codes), wanted | {"encoder"}, settings)
+        features, dimensions = (cls.setting(settings, name) for name in ("features", "dimensions"))
+        facts = facts._replace(codes=features * dimensions)
+        parts = super().parts(facts, wanted | {"encoder"}, settings)
         for name in ("discriminator", "weights"):
             if name in wanted:
                 parts[name] = judge(parts["encoder"])
-        return (
-            parts if cls.setting(settings, "bottleneck") else parts | {"encoder": Features(parts["encoder"])}
-        )
+        if cls.setting(settings, "settled") and "encoder" in wanted:
+            facts = facts._replace(codes=dimensions)
+            own = (
+                super(Intervention, cls).parts(facts, {"encoder"}, settings)["encoder"]
+                for _ in range(features)
+            )
+            parts["encoder"] = functools.reduce(Joined, own)
+        elif not cls.setting(settings, "bottleneck"):
+            parts["encoder"] = Features(parts["encoder"])
+        return parts
 
     @property
     def strands(self) -> Strands:
@@ -187,7 +212,13 @@ class Intervention(Method[Batch]):
             parts["kl"] = kl.sum()
             weight = self.bottleneck if self.opening is None else self.bottleneck * self.opening(self.step)
             total = total + weight * parts["kl"]
-        parts["active"] = active_features(chosen[:, :: self.dimensions], x_do - x_hat, batch.x)
+        change = x_do - x_hat
+        shares = shares_of_change(
+            chosen[:, :: self.dimensions], change if self.guard else change.detach(), batch.x
+        )
+        if self.guard:
+            total = total + GUARD * self.missing(shares)
+        parts["active"] = count_active(shares)
         return Terms(total, parts, kept=(x_hat.detach(), x_do.detach()))
 
     def discriminator_loss(
@@ -228,8 +259,14 @@ class Intervention(Method[Batch]):
             z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
-        q, q_r = map(Gaussian, self.held(mean).chunk(2), self.held(logvar).chunk(2))
+        mean, logvar = map(self.held, (mean, logvar))
+        q, q_r = map(Gaussian, mean.chunk(2), logvar.chunk(2))
         return self.held(q.sample()), self.held(q_r.sample()), kl_per_code(q)
+
+    def missing(self, shares: Float[Tensor, " k"]) -> Scalar:
+        """What features lack of the share of the variance that each must make, those that are free."""
+        lack = (self.guard - shares).relu()
+        return (lack if self.free is None else lack * self.free_features(self.free)[0]).sum()
 
     def adversarial(
         self,
@@ -289,17 +326,24 @@ class Intervention(Method[Batch]):
         place = torch.arange(self.features, device=self.step.device)[None]
         return place < free(self.step).floor().clamp(min=1)
 
+    def settled_features(self, free: Schedule) -> Bool[Tensor, "1 k"]:
+        """All free ones but the last; none, as long as no further one has been freed."""
+        first, now = (free(step).floor().clamp(1, self.features) for step in (self.step * 0, self.step))
+        place = torch.arange(self.features, device=self.step.device)[None]
+        return (place < now - 1) & (now > first)
+
     def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """With features that are not free yet at zero."""
-        return (
-            codes if self.free is None else codes * self.mask(self.free_features(self.free)).to(codes.dtype)
-        )
+        """With features that are not free yet at zero, and without gradient of those that have settled."""
+        if self.free is None:
+            return codes
+        if self.settled:
+            codes = torch.where(self.mask(self.settled_features(self.free)), codes.detach(), codes)
+        return codes * self.mask(self.free_features(self.free)).to(codes.dtype)
 
     def listen(self, kl: Float[Tensor, " d"]) -> None:
-        """Keeps in mind what each feature tells."""
+        """Keeps in mind what each code tells."""
         if self.told is not None and self.training:
-            told = gather(kl.detach()[None]).mean(0).unflatten(0, (self.features, -1)).sum(1)
-            self.told.lerp_(told.to(self.told.dtype), 0.01)
+            self.told.lerp_(gather(kl.detach()[None]).mean(0).to(self.told.dtype), 0.01)
 
     def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of features."""
@@ -310,7 +354,7 @@ class Intervention(Method[Batch]):
         codes = self.held((out[0] if self.bottleneck else out).to(x.dtype))
         if self.told is None or self.training:
             return codes
-        return codes * self.mask((self.told >= self.least)[None]).to(codes.dtype)
+        return codes * (self.told >= self.least).to(codes.dtype)
 
     def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
         return self.likelihood.mean(self.decoded(codes, given))

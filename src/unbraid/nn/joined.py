@@ -18,6 +18,7 @@ class Joined(Encoder):
         super().__init__()
         self.first, self.second = first, second
         self.codes = first.codes + second.codes
+        self.shape: tuple[int, ...] = first.shape  # type: ignore[assignment]
 
     def forward(self, x: Observations) -> Gaussian:
         one, other = self.first(x), self.second(x)

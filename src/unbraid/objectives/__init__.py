@@ -13,7 +13,7 @@ from unbraid.objectives.covariance import (
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
 from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
-from unbraid.objectives.feature_changes import active_features, total_variance, variance_shares
+from unbraid.objectives.feature_changes import count_active, shares_of_change, total_variance, variance_shares
 from unbraid.objectives.independent_parts import Directions, independent_parts
 from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
 from unbraid.objectives.likelihoods import (
@@ -43,7 +43,6 @@ __all__ = [
     "Normal",
     "Pixels",
     "Translator",
-    "active_features",
     "adversarial_terms",
     "aggregate_covariance",
     "alike",
@@ -56,6 +55,7 @@ __all__ = [
     "contrast",
     "contrast_gradient",
     "correlation",
+    "count_active",
     "covariance",
     "critic_cross_entropy",
     "decompose",
@@ -83,6 +83,7 @@ __all__ = [
     "reverse_gradient",
     "set_moments",
     "shared_codes",
+    "shares_of_change",
     "squared_error",
     "squared_w2",
     "squared_w2_to_zero",

@@ -1,6 +1,5 @@
 """How much setting a feature of a code to that of another observation changes what is decoded."""
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -22,9 +21,10 @@ def variance_shares(changes: Float[Tensor, " k"], variance: Scalar) -> Float[Ten
     return changes / (2 * variance)
 
 
-@torch.no_grad()
-def active_features(chosen: Bool[Tensor, "b k"], change: Observations, x: Observations) -> Scalar:
-    """How many features make more than a hundredth of the observations' variance; for the log, without gradient.
+def shares_of_change(
+    chosen: Bool[Tensor, "b k"], change: Observations, x: Observations
+) -> Float[Tensor, " k"]:
+    """The share of the observations' variance that each feature makes; 0 for one that was never set.
 
     Args:
         chosen: The feature of each observation that was set.
@@ -33,4 +33,9 @@ def active_features(chosen: Bool[Tensor, "b k"], change: Observations, x: Observ
     """
     feature, amount = gather(chosen.to(change.dtype)), gather(change.square().flatten(1).sum(1))
     changes = feature.mT @ amount / feature.sum(0).clamp(min=1)
-    return (variance_shares(changes, total_variance(x)) > LEAST).to(change.dtype).sum()
+    return variance_shares(changes, total_variance(x))
+
+
+def count_active(shares: Float[Tensor, " k"]) -> Scalar:
+    """How many features make more than a hundredth of the observations' variance; for the log, without gradient."""
+    return (shares.detach() > LEAST).to(shares.dtype).sum()
