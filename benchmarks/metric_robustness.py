@@ -4,8 +4,9 @@
 
 For the translation metric its steps, rate and width are changed one at a time, for variation predictability its
 epochs, rate and width. Each time the models are scored again on what they were trained on, and the ranking is compared
-by Spearman's coefficient with that of the default settings and with that of DCI in the study's scores. Translation
-counts by its relative difficulty, by which models are chosen, negated: less is better.
+by Spearman's coefficient with that of the default settings and with that of DCI in the study's scores. Of the
+translation metric the difficulty and the relative one, by which models are chosen, are ranked, both negated: less is
+better.
 """
 
 import argparse
@@ -43,19 +44,28 @@ METRICS = {
     "translation_difficulty": translation_difficulty,
     "variation_predictability": variation_predictability,
 }
+# What is ranked: its metric, what `evaluate` calls it, and its sign.
+RANKED = {
+    "translation_difficulty": ("translation_difficulty", "partial", -1),
+    "translation_difficulty.relative": ("translation_difficulty", "partial.relative", -1),
+    "variation_predictability": ("variation_predictability", "partial", 1),
+}
 
 
 def scored(folder: str, samples: int, device: str) -> list[float]:
-    """One model by every setting of both metrics, the higher the better."""
+    """One model by every setting of whatever is ranked, the higher the better."""
     torch.set_num_threads(1)
     run = Run(folder)
     method, dataset = load(folder, device=device).method, dataset_of(run)
     values = []
-    for name, settings in SETTINGS.items():
-        functions = [partial(METRICS[name], **options) for options in settings]
-        scores = evaluate(method, dataset, functions, samples=samples)
-        entry, sign = ("partial.relative", -1) if name == "translation_difficulty" else ("partial", 1)
-        values += [sign * score["value"] for score in scores if score["metric"] == entry]
+    scores = {
+        name: evaluate(
+            method, dataset, [partial(METRICS[name], **options) for options in settings], samples=samples
+        )
+        for name, settings in SETTINGS.items()
+    }
+    for metric, entry, sign in RANKED.values():
+        values += [sign * score["value"] for score in scores[metric] if score["metric"] == entry]
     return values
 
 
@@ -80,13 +90,13 @@ def main() -> None:
     columns, rows = list(zip(*table, strict=True)), []
     truth = [known[folder] for folder in folders]
     place = 0
-    for name, settings in SETTINGS.items():
+    for name, (metric, _, _) in RANKED.items():
         first = columns[place]
-        for options in settings:
+        for options in SETTINGS[metric]:
             own = [spearmanr(columns[place], other).statistic for other in (first, truth)]
             said = ", ".join(f"{key} {value}" for key, value in options.items()) or "default"
             rows.append({"metric": name, "setting": said, "with default": own[0], "with dci": own[1]})
-            print(f"{name:<26} {said:<12} with default {own[0]:+.2f}  with DCI {own[1]:+.2f}")
+            print(f"{name:<32} {said:<12} with default {own[0]:+.2f}  with DCI {own[1]:+.2f}")
             place += 1
     if arguments.out is not None:
         with arguments.out.open("w", newline="") as file:
