@@ -1,7 +1,6 @@
 """A method as scikit-learn's estimators are: fit, transform, inverse_transform, score."""
 
 import copy
-import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from unbraid.estimators.parameters import (
 )
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
+from unbraid.naming import summary
 from unbraid.nn.conv import SIDES
 from unbraid.objectives import Likelihood, Normal, kl_to_standard_normal, squared_error
 from unbraid.train import train
@@ -66,8 +66,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         parameters = parameters_of(method)
         cls.method = method
         cls.__init__ = constructor(parameters)  # type: ignore[method-assign]
-        first, _, _ = (inspect.getdoc(method) or "").partition("\n\n")
-        cls.__doc__ = documented(cls.__doc__ or first, parameters)
+        cls.__doc__ = documented(cls.__doc__ or summary(method), parameters)
 
     def fit(self: E, X: Any, y: Any = None) -> E:
         """Learns from X; y is not looked at."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import numpy as np
 
 from unbraid.model import load, method_class
+from unbraid.naming import summary
 from unbraid.progress import duration
 from unbraid.reopen import dataset_of
 from unbraid.report.charts import curve_chart, curves_of, file_bytes, kl_chart
@@ -146,8 +147,8 @@ def about(run: Run) -> tuple[str, str, str]:
         cls = method_class(run.method_name)
     except ValueError:
         return run.method_name, "", ""
-    name, _, citation = " ".join((inspect.getdoc(inspect.getmodule(cls)) or "").split()).partition(". ")
-    return name or run.method_name, citation, (inspect.getdoc(cls) or "").split("\n\n")[0]
+    name, _, citation = summary(inspect.getmodule(cls)).partition(". ")
+    return name or run.method_name, citation, summary(cls)
 
 
 def _file_name(term: str) -> str:
