@@ -166,7 +166,7 @@ def test_the_printed_difficulty_is_the_cross_entropy_by_plain_descent() -> None:
     found = method.difficulty(z, z_test)
     torch.manual_seed(0)
     a, b = two_of(z)
-    chosen = method.mask((k := torch.rand(1, 4)) == k.amax()).expand(8, -1)
+    chosen = method.one_free(torch.rand(1, 4)).expand(8, -1)
     u, v, u_test, v_test = (
         method.decode(torch.where(chosen, value.expand_as(codes), codes)).detach()
         for codes in (z, z_test)

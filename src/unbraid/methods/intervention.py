@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
+from unbraid.methods.turns import Turns
 from unbraid.nn import Features, Joined, judge
 from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import (
@@ -149,13 +150,15 @@ class Intervention(Method[Batch]):
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
-        self.bottleneck, self.opening, self.free = bottleneck, opening, free
-        self.settled, self.least, self.guard = settled, least, guard
+        self.bottleneck, self.opening, self.least, self.guard = bottleneck, opening, least, guard
         told = torch.zeros(features * dimensions) if least else None
         self.register_buffer("told", told)  # by each code, in nats
         self.inner_steps, self.inner_rate, self.inner_adam = inner_steps, inner_rate, inner_adam
         self.above_entropy, self.unrolled = above_entropy, unrolled
-        self._strands = feature_strands(features, dimensions)
+        self._strands, self._turns = (
+            feature_strands(features, dimensions),
+            Turns(features, dimensions, free, settled),
+        )
         shape: tuple[int, ...] = encoder.shape  # type: ignore[assignment]
         self._translator = Translator(shape, width=inner_width, shrink=inner_shrink, likelihood=likelihood)
 
@@ -259,14 +262,12 @@ class Intervention(Method[Batch]):
             z, z_r = self.encode(torch.cat([batch.x, other.x])).chunk(2)
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
-        mean, logvar = map(self.held, (mean, logvar))
-        q, q_r = map(Gaussian, mean.chunk(2), logvar.chunk(2))
+        q, q_r = map(Gaussian, self.held(mean).chunk(2), self.held(logvar).chunk(2))
         return self.held(q.sample()), self.held(q_r.sample()), kl_per_code(q)
 
     def missing(self, shares: Float[Tensor, " k"]) -> Scalar:
         """What features lack of the share of the variance that each must make, those that are free."""
-        lack = (self.guard - shares).relu()
-        return (lack if self.free is None else lack * self.free_features(self.free)[0]).sum()
+        return ((self.guard - shares).relu() * self._turns.free_features(self.step)[0]).sum()
 
     def adversarial(
         self,
@@ -318,36 +319,17 @@ class Intervention(Method[Batch]):
 
     def one_free(self, u: Float[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
         """The dimensions of the free feature with the largest number, of numbers from 0 to 1."""
-        u = u if self.free is None else torch.where(self.free_features(self.free), u, -1)
-        return self.mask(u == u.amax(1, keepdim=True))
-
-    def free_features(self, free: Schedule) -> Bool[Tensor, "1 k"]:
-        """Those that may carry something at this step; the first always may."""
-        place = torch.arange(self.features, device=self.step.device)[None]
-        return place < free(self.step).floor().clamp(min=1)
-
-    def settled_features(self, free: Schedule) -> Bool[Tensor, "1 k"]:
-        """All free ones but the last; none, as long as no further one has been freed."""
-        first, now = (free(step).floor().clamp(1, self.features) for step in (self.step * 0, self.step))
-        place = torch.arange(self.features, device=self.step.device)[None]
-        return (place < now - 1) & (now > first)
+        u = torch.where(self._turns.free_features(self.step), u, -1)
+        return self._turns.codes_of(u == u.amax(1, keepdim=True))
 
     def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """With features that are not free yet at zero, and without gradient of those that have settled."""
-        if self.free is None:
-            return codes
-        if self.settled:
-            codes = torch.where(self.mask(self.settled_features(self.free)), codes.detach(), codes)
-        return codes * self.mask(self.free_features(self.free)).to(codes.dtype)
+        """As far as features may carry something, and learn, at this step."""
+        return self._turns.held(codes, self.step)
 
     def listen(self, kl: Float[Tensor, " d"]) -> None:
         """Keeps in mind what each code tells."""
         if self.told is not None and self.training:
             self.told.lerp_(gather(kl.detach()[None]).mean(0).to(self.told.dtype), 0.01)
-
-    def mask(self, features: Bool[Tensor, "b k"]) -> Bool[Tensor, "b d"]:
-        """The dimensions of features."""
-        return features.repeat_interleave(self.dimensions, 1)
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         out = self.encoder(x)
