@@ -13,16 +13,23 @@ from unbraid.schedules import Drop, Linear
 
 def variants(steps: int) -> dict[str, dict[str, object]]:
     """Other settings of the intervention autoencoder, by what they are called."""
-    bottleneck: dict[str, object] = {"bottleneck": 4.0, "translation": 0.0}
-    guarded = {"guard": 0.3, "undo": 4.0, "adversary": 300.0, "saturating": False, "optimiser": Adam(5e-4)}
-    settled = {
-        "opening": Drop(5.0, 0.2, steps // 2),
+    guarded: dict[str, object] = {
+        "bottleneck": 4.0,
+        "guard": 0.3,
+        "undo": 4.0,
+        "adversary": 300.0,
+        "saturating": False,
+        "optimiser": Adam(5e-4),
+    }
+    settled: dict[str, object] = {
+        "bottleneck": 8.0,
+        "opening": Drop(4.0, 0.25, steps // 2),
         "free": Linear(1.0, 2.0, steps // 2),
         "settled": True,
         "least": 0.1,
         "optimiser": Adam(1e-3),
     }
-    return {"guarded": bottleneck | guarded, "settled": bottleneck | settled}
+    return {name: {"translation": 0.0} | own for name, own in (("guarded", guarded), ("settled", settled))}
 
 
 PUBLISHED = table3.PUBLISHED | unpublished(variants(SHORT["hue-mnist"]))
