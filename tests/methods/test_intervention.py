@@ -237,7 +237,7 @@ def test_features_are_freed_one_after_the_other(bottleneck: float) -> None:
 
 
 def test_a_feature_settles_when_the_next_one_is_free() -> None:
-    """No loss moves its encoder any more; at first, and with all of them learning, every free one moves."""
+    """No loss moves its encoder any more, and it tells without noise what it tells; the newest one is drawn."""
     given = {"features": 3, "dimensions": 2, "bottleneck": 1.0, "free": Linear(1.0, 3.0, 10), "settled": True}
     method = normalised(Intervention, **given)
     encoder = method.encoder
@@ -253,6 +253,9 @@ def test_a_feature_settles_when_the_next_one_is_free() -> None:
         method.loss(*batches).total.backward()
         moved = [any(p.grad is not None and bool(p.grad.any()) for p in part.parameters()) for part in own]
         assert moved == moving
+        means = method.encode(torch.cat([batch.x for batch in batches]))
+        exact = torch.cat(method.drawn(*batches)[:2]).isclose(means)
+        assert exact[:, : 2 * (step // 5)].all() and not exact[:, 2 * (step // 5) : 2 * (1 + step // 5)].any()
     for settings in ({"free": None}, {"bottleneck": 0.0}):
         with pytest.raises(ValueError, match="Features settle when the next one is freed"):
             normalised(Intervention, **given | settings)

@@ -68,8 +68,8 @@ class Intervention(Method[Batch]):
         free: How many features may carry anything, by step and rounded down, such as linear:2:10:8000, and at least
             one; the others are held at zero. What is left to explain then goes into the next feature, and not into
             several. By default all of them, from the start.
-        settled: Whether a feature stays as it is once the next one is free, which then learns what is left; each has an
-            encoder of its own. Needs --free, and a bottleneck.
+        settled: Whether a feature stays as it is, its mean, once the next one is free, which then learns what is left;
+            each has an encoder of its own. Needs --free, and a bottleneck.
         least: What a code must tell of an image to be encoded once training has ended: its KL divergence in nats,
             averaged over the last hundred steps or so. Codes that tell less are zero; what trace of a factor is left
             in them would count in full where codes are standardised. Needs a bottleneck.
@@ -263,7 +263,13 @@ class Intervention(Method[Batch]):
             return z, z_r, None
         mean, logvar = (part.to(batch.x.dtype) for part in self.encoder(torch.cat([batch.x, other.x])))
         q, q_r = map(Gaussian, self.held(mean).chunk(2), self.held(logvar).chunk(2))
-        return self.held(q.sample()), self.held(q_r.sample()), kl_per_code(q)
+        return self.sampled(q), self.sampled(q_r), kl_per_code(q)
+
+    def sampled(self, q: Gaussian) -> Codes:
+        """Codes drawn from posteriors, but settled ones their means: what noise hides of a settled feature, the next
+        one would tell again."""
+        settled = self._turns.codes_of(self._turns.settled_features(self.step))
+        return self.held(torch.where(settled, q.mean, q.sample()))
 
     def missing(self, shares: Float[Tensor, " k"]) -> Scalar:
         """What features lack of the share of the variance that each must make, those that are free."""
