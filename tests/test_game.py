@@ -50,6 +50,31 @@ class Duel(Method[Batch]):
         )
 
 
+class Latecomer(Method[Batch]):
+    """Two numbers, drawn towards the data by half a square each; b from step 50 on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+
+    @property
+    def strands(self) -> Strands:
+        return Strands.cut(codes=1)
+
+    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+        return x
+
+    def loss(self, batch: Batch) -> Terms:
+        from_a, from_b = (0.5 * (own - batch.x.mean()).square() for own in (self.a, self.b))
+        return Terms(from_a + self.late() * from_b, {})
+
+    def late(self) -> Tensor:
+        return (self.step >= 50).float()
+
+    def players(self) -> tuple[Player, ...]:
+        return (Player("model", [self.a, self.b], self.loss, learning=lambda: [([self.b], self.late())]),)
+
+
 class Counter:
     """Batches that hold 1, 2, 3, …"""
 
@@ -201,3 +226,16 @@ def test_steps_equal_those_of_a_plain_loop(optimiser: Optimiser) -> None:
     trained = {name: value for name, value in method.state_dict().items() if name != "step"}
     expected = {name: plain.state_dict()[name] for name in trained}
     assert_close(trained, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("optimiser", [Adam(0.1), SGD(0.1), RMSprop(0.1)])
+def test_what_learns_later_learns_as_it_would_have_from_the_start(optimiser: Optimiser) -> None:
+    """Adam's averages are corrected by the steps in which there was something to average."""
+    method, a, b = Latecomer(), [], []
+    game = Game(method, optimiser=optimiser)
+    for step in range(80):
+        game.step(lambda: Batch(torch.full((1, 1), 3.0)), step)
+        a.append(float(method.a.detach()))
+        b.append(float(method.b.detach()))
+    assert not any(b[:50])
+    assert_close(b[50:], a[:30])

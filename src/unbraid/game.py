@@ -40,8 +40,17 @@ class Side:
         if clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, clip)
         self._descend()
+        self._count_from_the_first()
         for parameter in self.parameters:
             parameter.grad = None
+
+    def _count_from_the_first(self) -> None:
+        """Sets back the steps counted for parameters that do not learn yet. Their averages are zero; corrected as if
+        they were not, Adam's first steps would be several times its rate."""
+        for parameters, learns in self.player.learning():
+            for state in (self.optimiser.state[own] for own in parameters):
+                if "step" in state:
+                    state["step"].mul_(learns)
 
 
 class Game:

@@ -244,6 +244,7 @@ def test_a_feature_settles_when_the_next_one_is_free() -> None:
     assert isinstance(encoder, Joined) and isinstance(encoder.first, Joined)
     own = [encoder.first.first, encoder.first.second, encoder.second]
     assert [part.codes for part in own] == [2, 2, 2] and len({id(part) for part in own}) == 3
+    assert encoder.parts == tuple(own)
     batches = Batch(larger_images()), Batch(larger_images(seed=5))
     for step, moving in ((0, [True, False, False]), (5, [False, True, False]), (10, [False, False, True])):
         method.zero_grad()
@@ -253,9 +254,14 @@ def test_a_feature_settles_when_the_next_one_is_free() -> None:
         method.loss(*batches).total.backward()
         moved = [any(p.grad is not None and bool(p.grad.any()) for p in part.parameters()) for part in own]
         assert moved == moving
+        begun = [(sum(p.numel() for p in lot), bool(learns)) for lot, learns in method.learning()]
+        assert begun == [
+            (sum(p.numel() for p in part.parameters()), 5 * k <= step) for k, part in enumerate(own)
+        ]
         means = method.encode(torch.cat([batch.x for batch in batches]))
         exact = torch.cat(method.drawn(*batches)[:2]).isclose(means)
         assert exact[:, : 2 * (step // 5)].all() and not exact[:, 2 * (step // 5) : 2 * (1 + step // 5)].any()
+    assert not make(Intervention, features=3, free=Linear(1.0, 3.0, 10)).learning()
     for settings in ({"free": None}, {"bottleneck": 0.0}):
         with pytest.raises(ValueError, match="Features settle when the next one is freed"):
             normalised(Intervention, **given | settings)

@@ -1,7 +1,7 @@
 """Intervention autoencoder. Unsupervised Disentanglement Learning by Intervention, 2021."""
 
 import functools
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import torch
@@ -365,11 +365,18 @@ class Intervention(Method[Batch]):
         taken: dict[str, Any] = {"batches": 2, "takes": "autoencoder"}
         discriminator, weights = self.discriminator.parameters(), self.weights.parameters()
         players = (
-            Player("autoencoder", autoencoder, self.loss, batches=2),
+            Player("autoencoder", autoencoder, self.loss, batches=2, learning=self.learning),
             Player("discriminator", discriminator, self.discriminator_loss, **taken),
             Player("weights", weights, self.weights_loss, Adam(rate=1e-5), **taken),  # App. C
         )
         return players if self.reweigh else players[:2]
+
+    def learning(self) -> list[tuple[Iterable[nn.Parameter], Scalar]]:
+        """The encoders of features that settle in turn, and whether each feature is free."""
+        if not isinstance(self.encoder, Joined):
+            return []
+        free = self._turns.free_features(self.step)[0].float()
+        return [(own.parameters(), learns) for own, learns in zip(self.encoder.parts, free, strict=True)]
 
     def validation(self, batch: Batch) -> Terms:
         """How well held-out observations are reconstructed."""

@@ -20,6 +20,12 @@ class Joined(Encoder):
         self.codes = first.codes + second.codes
         self.shape: tuple[int, ...] = first.shape  # type: ignore[assignment]
 
+    @property
+    def parts(self) -> tuple[Encoder, ...]:
+        """All that were joined, one after the other."""
+        first = self.first.parts if isinstance(self.first, Joined) else (self.first,)
+        return (*first, self.second)
+
     def forward(self, x: Observations) -> Gaussian:
         one, other = self.first(x), self.second(x)
         return Gaussian(torch.cat([one.mean, other.mean], 1), torch.cat([one.logvar, other.logvar], 1))
