@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.schedules import Constant, Cosine, Drop, Linear, Schedule
+from unbraid.schedules import Constant, Cosine, Drop, Linear, Peak, Schedule
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from unbraid.schedules import Constant, Cosine, Drop, Linear, Schedule
         (Cosine(1.0, 0.0, 100), {0: 1.0, 50: 0.5, 100: 0.0, 1000: 0.0}),
         (Cosine(0.0, 3.0, 3), {1: 0.75, 2: 2.25}),  # cos 60° = ½
         (Drop(1.0, 0.1, 50), {0: 1.0, 49: 1.0, 50: 0.1, 99: 0.1, 100: 0.01}),
+        (Peak(1.0, 5.0, 40, 60, 0.5), {0: 1.0, 20: 3.0, 40: 5.0, 59: 5.0, 60: 0.5, 1000: 0.5}),
     ],
 )
 def test_values(schedule: Schedule, values: dict[int, float]) -> None:
@@ -24,7 +25,14 @@ def test_values(schedule: Schedule, values: dict[int, float]) -> None:
 
 
 @pytest.mark.parametrize(
-    "schedule", [Constant(3.0), Linear(0.0, 1.0, 2), Cosine(0.0, 1.0, 2), Drop(1.0, 0.5, 2)]
+    "schedule",
+    [
+        Constant(3.0),
+        Linear(0.0, 1.0, 2),
+        Cosine(0.0, 1.0, 2),
+        Drop(1.0, 0.5, 2),
+        Peak(1.0, 2.0, 1, 1, 0.5),
+    ],
 )
 def test_values_are_tensors_of_one_float(schedule: Schedule) -> None:
     value = schedule(torch.tensor(1))
@@ -32,7 +40,14 @@ def test_values_are_tensors_of_one_float(schedule: Schedule) -> None:
 
 
 @pytest.mark.parametrize(
-    "schedule", [Constant(0.1), Linear(0.0, 25.0, 7), Cosine(1.0, 1e-9, 3), Drop(1.0, 0.1, 5)]
+    "schedule",
+    [
+        Constant(0.1),
+        Linear(0.0, 25.0, 7),
+        Cosine(1.0, 1e-9, 3),
+        Drop(1.0, 0.1, 5),
+        Peak(1.0, 2.0, 3, 4, 0.5),
+    ],
 )
 def test_written_and_read(schedule: Schedule) -> None:
     assert Schedule.parse(str(schedule)) == schedule
@@ -42,3 +57,10 @@ def test_written_and_read(schedule: Schedule) -> None:
 def test_at_least_one_step(kind: type[Schedule]) -> None:
     with pytest.raises(ValueError, match="at least 1 step; got 0"):
         kind(0.0, 1.0, 0)  # type: ignore[call-arg]
+
+
+def test_a_peak_ends_no_sooner_than_it_is_reached() -> None:
+    with pytest.raises(
+        ValueError, match="lasts until its top is reached at least, step 40; got until step 39"
+    ):
+        Peak(1.0, 2.0, 40, 39, 0.5)

@@ -193,7 +193,7 @@ def test_only_the_papers_form_of_a_short_table_shows_its_numbers(number: int) ->
     """Three seeds, both laws; a variant of the intervention autoencoder was not published."""
     recipe = read_recipe(f"intervention/short-table{number}", "paper")
     varying = varying_options(recipe.runs)["intervention"]
-    module, steps = (short_table1, 10_000) if number == 1 else (short_table3, 5_000)
+    module, steps = short_table1 if number == 1 else short_table3, 10_000
     variants = {name for options in module.variants(steps).values() for name in options} - {
         "undo",
         "adversary",

@@ -77,6 +77,28 @@ class Geometric(Schedule):
 
 
 @dataclass(frozen=True)
+class Peak(Schedule):
+    """From start to top in a straight line over the first `rise` steps, there until a later step, and then end."""
+
+    start: float
+    top: float
+    rise: int
+    until: int
+    end: float
+
+    def __post_init__(self) -> None:
+        _require_steps(self.rise)
+        if self.until < self.rise:
+            raise ValueError(
+                f"A peak lasts until its top is reached at least, step {self.rise}; got until step {self.until}."
+            )
+
+    def __call__(self, step: Tensor) -> Scalar:
+        rising = Linear(self.start, self.top, self.rise)(step)
+        return torch.where(step < self.until, rising, self.end)
+
+
+@dataclass(frozen=True)
 class Drop(Schedule):
     """Start, multiplied by factor each time another `every` steps have passed."""
 
