@@ -19,14 +19,12 @@ from unbraid.strands import Strands
 from unbraid.types import Batch, Codes, Observations, Terms
 
 
-class Duel(Method[Batch]):
-    """Two numbers: a is drawn towards the data, b towards a; what each has seen is noted."""
+class Numbers(Method[Batch]):
+    """Two numbers that learn."""
 
-    def __init__(self, *, updates: int = 1, batches: int = 1, start: int = 0) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.a, self.b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
-        self.updates, self.batches, self.start = updates, batches, start
-        self.seen: list[tuple[str, tuple[float, ...]]] = []
 
     @property
     def strands(self) -> Strands:
@@ -34,6 +32,15 @@ class Duel(Method[Batch]):
 
     def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
         return x
+
+
+class Duel(Numbers):
+    """a is drawn towards the data, b towards a; what each has seen is noted."""
+
+    def __init__(self, *, updates: int = 1, batches: int = 1, start: int = 0) -> None:
+        super().__init__()
+        self.updates, self.batches, self.start = updates, batches, start
+        self.seen: list[tuple[str, tuple[float, ...]]] = []
 
     def loss(self, batch: Batch) -> Terms:
         self.seen.append(("a", (float(batch.x[0, 0]),)))
@@ -50,19 +57,8 @@ class Duel(Method[Batch]):
         )
 
 
-class Latecomer(Method[Batch]):
-    """Two numbers, drawn towards the data by half a square each; b from step 50 on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.a, self.b = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
-
-    @property
-    def strands(self) -> Strands:
-        return Strands.cut(codes=1)
-
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        return x
+class Latecomer(Numbers):
+    """Both are drawn towards the data, b from step 50 on."""
 
     def loss(self, batch: Batch) -> Terms:
         from_a, from_b = (0.5 * (own - batch.x.mean()).square() for own in (self.a, self.b))
