@@ -24,7 +24,7 @@ def variants(steps: int) -> dict[str, dict[str, object]]:
     alone = steps * 4 // 10  # steps in which the first feature learns
     settled: dict[str, object] = {
         "bottleneck": 2.0,
-        "opening": Peak(10.0, 36.0, steps * 3 // 10, alone, 1.0),
+        "opening": Peak(3.0, 36.0, steps * 3 // 10, alone, 1.0),
         "free": Linear(1.0, 2.0, alone),
         "settled": True,
         "least": 0.1,
