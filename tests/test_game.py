@@ -57,18 +57,22 @@ class Duel(Numbers):
         )
 
 
-class Latecomer(Numbers):
-    """Both are drawn towards the data, b from step 50 on."""
+class InTurn(Numbers):
+    """Both are drawn from 1 to the data, a up to step 50 and then b."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        nn.init.ones_(self.a)
+        nn.init.ones_(self.b)
 
     def loss(self, batch: Batch) -> Terms:
-        from_a, from_b = (0.5 * (own - batch.x.mean()).square() for own in (self.a, self.b))
-        return Terms(from_a + self.late() * from_b, {})
-
-    def late(self) -> Tensor:
-        return (self.step >= 50).float()
+        return Terms(sum(0.5 * (own - batch.x.mean()).square() for own in (self.a, self.b)), {})
 
     def players(self) -> tuple[Player, ...]:
-        return (Player("model", [self.a, self.b], self.loss, learning=lambda: [([self.b], self.late())]),)
+        return (Player("model", [self.a, self.b], self.loss, resting=self.resting),)
+
+    def resting(self, step: int) -> list[nn.Parameter]:
+        return [self.b] if step < 50 else [self.a]
 
 
 class Counter:
@@ -224,14 +228,30 @@ def test_steps_equal_those_of_a_plain_loop(optimiser: Optimiser) -> None:
     assert_close(trained, expected, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("optimiser", [Adam(0.1), SGD(0.1), RMSprop(0.1)])
-def test_what_learns_later_learns_as_it_would_have_from_the_start(optimiser: Optimiser) -> None:
-    """Adam's averages are corrected by the steps in which there was something to average."""
-    method, a, b = Latecomer(), [], []
+@pytest.mark.parametrize(
+    "optimiser", [Adam(0.1), Adam(0.1, decay=0.1), SGD(0.1, momentum=0.9, decay=0.1), RMSprop(0.1)]
+)
+@pytest.mark.parametrize("through", [None, 30, 50])
+def test_what_rests_stays_and_what_learns_later_learns_as_from_the_start(
+    optimiser: Optimiser, through: int | None
+) -> None:
+    """Neither momentum nor decay moves what rests, and the steps of others are not counted; through a checkpoint
+    too."""
+    method, a, b = InTurn(), [], []
     game = Game(method, optimiser=optimiser)
     for step in range(80):
+        if step == through:
+            state = {name: tensor.clone() for name, tensor in game.state().items()}
+            game = Game(method, optimiser=optimiser)
+            game.restore(state)
         game.step(lambda: Batch(torch.full((1, 1), 3.0)), step)
         a.append(float(method.a.detach()))
         b.append(float(method.b.detach()))
-    assert not any(b[:50])
+    assert set(b[:50]) == {1.0} and set(a[50:]) == {a[49]}
+    assert len(set(a[:10])) == 10
     assert_close(b[50:], a[:30])
+
+
+def test_a_recording_is_made_anew_when_others_rest() -> None:
+    game = Game(InTurn())
+    assert game.lineup(0) == game.lineup(49) != game.lineup(50) == game.lineup(1000)

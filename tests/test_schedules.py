@@ -31,7 +31,7 @@ def test_values(schedule: Schedule, values: dict[int, float]) -> None:
         Linear(0.0, 1.0, 2),
         Cosine(0.0, 1.0, 2),
         Drop(1.0, 0.5, 2),
-        Peak(1.0, 2.0, 1, 1, 0.5),
+        Peak(1.0, 2.0, 1, 2, 0.5),
     ],
 )
 def test_values_are_tensors_of_one_float(schedule: Schedule) -> None:
@@ -59,8 +59,6 @@ def test_at_least_one_step(kind: type[Schedule]) -> None:
         kind(0.0, 1.0, 0)  # type: ignore[call-arg]
 
 
-def test_a_peak_ends_no_sooner_than_it_is_reached() -> None:
-    with pytest.raises(
-        ValueError, match="lasts until its top is reached at least, step 40; got until step 39"
-    ):
-        Peak(1.0, 2.0, 40, 39, 0.5)
+def test_a_peak_ends_after_it_is_reached() -> None:
+    with pytest.raises(ValueError, match="beyond step 40, where it reaches its top; got until step 40"):
+        Peak(1.0, 2.0, 40, 40, 0.5)

@@ -27,30 +27,33 @@ class Side:
         self.parameters = [parameter for parameter in player.parameters if parameter.requires_grad]
         self.optimiser = optimiser.make(self.parameters, compiled=compiled)
         self._descend = torch.compile(self.optimiser.step) if compiled else self.optimiser.step
+        self._learning = self.parameters
+
+    def resting(self, step: int) -> frozenset[int]:
+        """The parameters that do not learn in a step, by their ids."""
+        return frozenset(map(id, self.player.resting(step)))
+
+    def turn_to(self, step: int) -> None:
+        """Lets parameters rest or learn as they do in this step, by a fresh optimiser where that is a change."""
+        resting = self.resting(step)
+        self._learning = [parameter for parameter in self.parameters if id(parameter) not in resting]
+        if step > 0 and resting != self.resting(step - 1):
+            self.optimiser.state.clear()
 
     def move(self, terms: Terms, clip: float | None) -> None:
         """One update of this side's own parameters; those of the others get no gradient."""
-        gradients = torch.autograd.grad(terms.total, self.parameters, allow_unused=True)
+        gradients = torch.autograd.grad(terms.total, self._learning, allow_unused=True)
         if processes() > 1:
             gradients = _average(gradients)
-        for parameter, gradient in zip(self.parameters, gradients, strict=True):
+        for parameter, gradient in zip(self._learning, gradients, strict=True):
             if gradient is not None and not self._compiled:
                 gradient = laid_out_like(parameter, gradient)
             parameter.grad = gradient
         if clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, clip)
         self._descend()
-        self._count_from_the_first()
         for parameter in self.parameters:
             parameter.grad = None
-
-    def _count_from_the_first(self) -> None:
-        """Sets back the steps counted for parameters that do not learn yet. Their averages are zero; corrected as if
-        they were not, Adam's first steps would be several times its rate."""
-        for parameters, learns in self.player.learning():
-            for state in (self.optimiser.state[own] for own in parameters):
-                if "step" in state:
-                    state["step"].mul_(learns)
 
 
 class Game:
@@ -105,6 +108,7 @@ class Game:
         for side in self.sides:
             if side.player.name not in self.playing(step):
                 continue
+            side.turn_to(step)
             for update in range(side.player.updates):
                 while len(drawn) <= update:
                     drawn.append([])
@@ -121,6 +125,10 @@ class Game:
     def playing(self, step: int) -> tuple[str, ...]:
         """The players who move in a step."""
         return tuple(side.player.name for side in self.sides if step >= side.player.start)
+
+    def lineup(self, step: int) -> tuple[tuple[str, ...], tuple[frozenset[int], ...]]:
+        """Who moves in a step, and which parameters of each rest: what a recording of the step is made for."""
+        return self.playing(step), tuple(side.resting(step) for side in self.sides)
 
     def rehearsal(self) -> "Game":
         """The same game on a copy of the method, to try steps on."""

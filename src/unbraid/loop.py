@@ -130,8 +130,9 @@ class Loop:
                 self._begin()
             end = math.inf if most is None else self.step + most
             while True:
-                key = self.game.playing(self.step)
-                self.moves = self._advance() if self._play is None else self._play(key)
+                self.moves = (
+                    self._advance() if self._play is None else self._play(self.game.lineup(self.step))
+                )
                 self.step += 1
                 self._stop, self._due = on_any_process(
                     [asked(), time.monotonic() - self._saved_at > self.checkpoint_seconds], self.place

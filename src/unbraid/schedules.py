@@ -88,9 +88,9 @@ class Peak(Schedule):
 
     def __post_init__(self) -> None:
         _require_steps(self.rise)
-        if self.until < self.rise:
+        if self.until <= self.rise:
             raise ValueError(
-                f"A peak lasts until its top is reached at least, step {self.rise}; got until step {self.until}."
+                f"A peak must last beyond step {self.rise}, where it reaches its top; got until step {self.until}."
             )
 
     def __call__(self, step: Tensor) -> Scalar:

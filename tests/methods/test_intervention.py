@@ -1,18 +1,22 @@
 """Interventions that undo themselves, gradients that stay on their side, src/unbraid/methods/intervention.py."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector
 from torch.testing import assert_close
 
-from tests.tiny import batch_for, batches_remembered, images, larger_images, make, normalised
+from tests.tiny import SHAPE, batch_for, batches_remembered, images, larger_images, make, normalised
 from unbraid.data import Dataset
+from unbraid.game import Game
 from unbraid.methods import Intervention
 from unbraid.methods.assemble import assemble
 from unbraid.nn import Features, Joined, MLPDecoder, MLPEncoder
 from unbraid.objectives import Bernoulli, Normal, kl_to_standard_normal, two_of
+from unbraid.optimisers import Adam
 from unbraid.schedules import Linear
 from unbraid.train import train
 from unbraid.types import Batch, Gaussian
@@ -244,7 +248,6 @@ def test_a_feature_settles_when_the_next_one_is_free() -> None:
     assert isinstance(encoder, Joined) and isinstance(encoder.first, Joined)
     own = [encoder.first.first, encoder.first.second, encoder.second]
     assert [part.codes for part in own] == [2, 2, 2] and len({id(part) for part in own}) == 3
-    assert encoder.parts == tuple(own)
     batches = Batch(larger_images()), Batch(larger_images(seed=5))
     for step, moving in ((0, [True, False, False]), (5, [False, True, False]), (10, [False, False, True])):
         method.zero_grad()
@@ -254,17 +257,59 @@ def test_a_feature_settles_when_the_next_one_is_free() -> None:
         method.loss(*batches).total.backward()
         moved = [any(p.grad is not None and bool(p.grad.any()) for p in part.parameters()) for part in own]
         assert moved == moving
-        begun = [(sum(p.numel() for p in lot), bool(learns)) for lot, learns in method.learning()]
-        assert begun == [
-            (sum(p.numel() for p in part.parameters()), 5 * k <= step) for k, part in enumerate(own)
-        ]
         means = method.encode(torch.cat([batch.x for batch in batches]))
         exact = torch.cat(method.drawn(*batches)[:2]).isclose(means)
         assert exact[:, : 2 * (step // 5)].all() and not exact[:, 2 * (step // 5) : 2 * (1 + step // 5)].any()
-    assert not make(Intervention, features=3, free=Linear(1.0, 3.0, 10)).learning()
     for settings in ({"free": None}, {"bottleneck": 0.0}):
         with pytest.raises(ValueError, match="Features settle when the next one is freed"):
             normalised(Intervention, **given | settings)
+
+
+def test_only_the_encoder_whose_turn_it_is_learns() -> None:
+    """Also where the optimiser has momentum and decay."""
+    method = small_in_turn()
+    assert isinstance(method.encoder, Joined)
+    game = Game(method, optimiser=Adam(1e-2, decay=0.1))
+    kept = [parameters_to_vector(own.parameters()).clone() for own in method.encoder.encoders]
+    for step in range(15):
+        game.step(lambda: batch_for(Intervention), step)
+        now = [parameters_to_vector(own.parameters()).clone() for own in method.encoder.encoders]
+        assert [not before.equal(after) for before, after in zip(kept, now, strict=True)] == [
+            place == step // 5 for place in range(3)
+        ]
+        kept = now
+    assert not make(Intervention, features=3, free=Linear(1.0, 3.0, 10)).resting(0)
+
+
+def test_settled_codes_that_tell_next_to_nothing_are_zero_for_those_after_them() -> None:
+    """In training too: what is not encoded in the end cannot stand for what later features should tell."""
+    method = small_in_turn(least=0.5)
+    assert method.told is not None
+    method.told.copy_(torch.tensor([0.4, 0.6, 0.1, 0.1, 0.1, 0.1]))
+    for step, zero in ((4, {2, 3, 4, 5}), (5, {0, 4, 5}), (10, {0, 2, 3})):
+        method.step.fill_(step)
+        z, z_r, kl = method.drawn(batch_for(Intervention), batch_for(Intervention, seed=5))
+        assert kl is not None
+        for codes in (z, z_r, method.encode(images()), kl[None]):
+            assert set((codes == 0).all(0).nonzero()[:, 0].tolist()) == zero
+
+
+def test_settled_features_need_an_encoder_each() -> None:
+    shared, two = MLPEncoder(SHAPE, 4), Joined(MLPEncoder(SHAPE, 1), MLPEncoder(SHAPE, 3))
+    networks = MLPDecoder(4, SHAPE), Features(MLPEncoder(SHAPE, 1)), Features(MLPEncoder(SHAPE, 1))
+    given = {"features": 2, "dimensions": 2, "bottleneck": 1.0, "free": Linear(1.0, 2.0, 5)}
+    for encoder, got in ((shared, "got MLPEncoder"), (two, r"got Joined of \[1, 3\]")):
+        with pytest.raises(ValueError, match=rf"Joined of 2 encoders with 2 codes each; {got}\."):
+            Intervention(encoder, *networks, settled=True, **given)
+    Game(Intervention(two, *networks, translation=0.0, **given).double()).step(
+        lambda: batch_for(Intervention), 0
+    )
+
+
+def small_in_turn(**settings: Any) -> Intervention:
+    """Three features of two dimensions that settle after five steps each."""
+    given = {"features": 3, "dimensions": 2, "bottleneck": 1.0, "translation": 0.0, **settings}
+    return make(Intervention, free=Linear(1.0, 3.0, 10), settled=True, **given)
 
 
 def test_codes_that_tell_next_to_nothing_are_not_encoded() -> None:

@@ -1,5 +1,7 @@
 """Two encoders in one, src/unbraid/nn/joined.py."""
 
+import functools
+
 import torch
 from torch.testing import assert_close
 
@@ -16,3 +18,9 @@ def test_codes_stand_side_by_side() -> None:
     assert_close(both(x).logvar[:, 2:], second(x).logvar)
     assert_close(first(x + 0.5).mean, first(x).mean)  # the other sees that it is lighter
     assert (second(x + 0.5).mean - second(x).mean).abs().max() > 1e-4
+
+
+def test_all_that_were_joined_are_known_in_their_order() -> None:
+    own = [ConvEncoder((1, 28, 28), codes) for codes in (1, 2, 3)]
+    joined = functools.reduce(Joined, own)
+    assert isinstance(joined, Joined) and joined.encoders == tuple(own) and joined.codes == 6

@@ -13,7 +13,7 @@ from unbraid.nn import Critic, networks
 from unbraid.optimisers import Adam, Optimiser
 from unbraid.settings import Described
 from unbraid.strands import Strands
-from unbraid.types import Codes, Observations, Others, Scalar, Terms
+from unbraid.types import Codes, Observations, Others, Terms
 
 B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
 
@@ -25,9 +25,9 @@ class Player:
     Players move in order within a step; each computes its loss after the moves before it, and only its own
     parameters get a gradient. In every step the first update of each player sees the same batches; every
     further update, fresh ones. A player that `takes` from one before it is also given what that one's loss kept, so
-    that it need not compute the same again from the same batches. Parameters that learn later than the others are named
-    by `learning`, each lot with 1 where it learns in this step and 0 where it does not yet: an optimiser that corrects
-    its averages by the steps made counts those of each lot from its own first one.
+    that it need not compute the same again from the same batches. Some of its parameters may rest in a step: they stay
+    as they are, to the bit. When others rest than in the step before, its optimiser begins anew: averages over steps in
+    which there was nothing to learn would make Adam's next ones several times its rate.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Player:
     batches: int = 1  # an update
     start: int = 0  # the first step in which it moves
     takes: str = ""  # a player before it, whose `Terms.kept` follow the batches of the first update
-    learning: Callable[[], Iterable[tuple[Iterable[nn.Parameter], Scalar]]] = tuple
+    resting: Callable[[int], Iterable[nn.Parameter]] = lambda step: ()  # those that do not learn in a step
 
 
 class Facts(NamedTuple):

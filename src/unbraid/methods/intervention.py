@@ -1,7 +1,7 @@
 """Intervention autoencoder. Unsupervised Disentanglement Learning by Intervention, 2021."""
 
 import functools
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Any
 
 import torch
@@ -145,6 +145,12 @@ class Intervention(Method[Batch]):
                 "schedule and --bottleneck a weight."
             )
         require_codes(encoder, features * dimensions)
+        own = [part.codes for part in encoder.encoders] if isinstance(encoder, Joined) else []
+        if settled and own != [dimensions] * features:
+            raise ValueError(
+                f"Settled features need an encoder each: unbraid.nn.Joined of {features} encoders with {dimensions} "
+                f"codes each; got {type(encoder).__name__}{f' of {own}' if own else ''}."
+            )
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.discriminator, self.weights = discriminator, weights
         self.features, self.dimensions = features, dimensions
@@ -329,8 +335,12 @@ class Intervention(Method[Batch]):
         return self._turns.codes_of(u == u.amax(1, keepdim=True))
 
     def held(self, codes: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
-        """As far as features may carry something, and learn, at this step."""
-        return self._turns.held(codes, self.step)
+        """As far as features may carry something, and learn, at this step; of settled ones what will be encoded."""
+        codes = self._turns.held(codes, self.step)
+        if self.told is None:
+            return codes
+        waived = self._turns.codes_of(self._turns.settled_features(self.step)) & (self.told < self.least)
+        return codes * (~waived).to(codes.dtype)
 
     def listen(self, kl: Float[Tensor, " d"]) -> None:
         """Keeps in mind what each code tells."""
@@ -365,18 +375,19 @@ class Intervention(Method[Batch]):
         taken: dict[str, Any] = {"batches": 2, "takes": "autoencoder"}
         discriminator, weights = self.discriminator.parameters(), self.weights.parameters()
         players = (
-            Player("autoencoder", autoencoder, self.loss, batches=2, learning=self.learning),
+            Player("autoencoder", autoencoder, self.loss, batches=2, resting=self.resting),
             Player("discriminator", discriminator, self.discriminator_loss, **taken),
             Player("weights", weights, self.weights_loss, Adam(rate=1e-5), **taken),  # App. C
         )
         return players if self.reweigh else players[:2]
 
-    def learning(self) -> list[tuple[Iterable[nn.Parameter], Scalar]]:
-        """The encoders of features that settle in turn, and whether each feature is free."""
-        if not isinstance(self.encoder, Joined):
+    def resting(self, step: int) -> list[nn.Parameter]:
+        """The encoders of features that wait for their turn to settle, or have settled."""
+        if not (self._turns.settle and isinstance(self.encoder, Joined)):
             return []
-        free = self._turns.free_features(self.step)[0].float()
-        return [(own.parameters(), learns) for own, learns in zip(self.encoder.parts, free, strict=True)]
+        learn = self._turns.learning_features(torch.tensor(step))[0].tolist()
+        resting = (own for own, learns in zip(self.encoder.encoders, learn, strict=True) if not learns)
+        return [parameter for own in resting for parameter in own.parameters()]
 
     def validation(self, batch: Batch) -> Terms:
         """How well held-out observations are reconstructed."""

@@ -35,6 +35,10 @@ class Turns(NamedTuple):
         first, now = (self._freed(self.free, at) for at in (torch.zeros_like(step), step))
         return self._before(now - 1, step) & (now > first)
 
+    def learning_features(self, step: Tensor) -> Bool[Tensor, "1 k"]:
+        """Those that are free and have not settled."""
+        return self.free_features(step) & ~self.settled_features(step)
+
     def held(self, codes: Float[Tensor, "b d"], step: Tensor) -> Float[Tensor, "b d"]:
         """With features that are not free yet at zero, and without gradient of those that have settled."""
         if self.free is None:

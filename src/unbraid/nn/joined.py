@@ -21,9 +21,9 @@ class Joined(Encoder):
         self.shape: tuple[int, ...] = first.shape  # type: ignore[assignment]
 
     @property
-    def parts(self) -> tuple[Encoder, ...]:
+    def encoders(self) -> tuple[Encoder, ...]:
         """All that were joined, one after the other."""
-        first = self.first.parts if isinstance(self.first, Joined) else (self.first,)
+        first = self.first.encoders if isinstance(self.first, Joined) else (self.first,)
         return (*first, self.second)
 
     def forward(self, x: Observations) -> Gaussian:
