@@ -35,7 +35,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "variation_predictability": [
         {},
-        *({"epochs": epochs} for epochs in (10, 100)),
+        *({"epochs": epochs} for epochs in (10, 50)),
         *({"rate": rate} for rate in (1e-3, 3e-3)),
         *({"width": width} for width in (16, 32)),
     ],
