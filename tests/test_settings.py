@@ -108,7 +108,11 @@ def test_written_values(kind: type[Plain], text: str, value: Plain) -> None:
     ("kind", "text", "sentence"),
     [
         (Schedule, "adam", r"'adam' is none of constant:VALUE, linear:START:END:STEPS"),
-        (Schedule, "linear:0:25", r"'linear:0:25' should read linear:START:END:STEPS"),
+        (
+            Schedule,
+            "linear:0:25",
+            r"'linear:0:25' should read linear:START:END:STEPS: it has 2 values, and at least 3 are needed$",
+        ),
         (Schedule, "linear:0:25:ten", r"should read linear:START:END:STEPS: could not convert"),
         (Schedule, "linear:0:25:1.5", r"1\.5 is not a whole number"),
         (Schedule, "linear:0:25:0", r"needs at least 1 step; got 0"),

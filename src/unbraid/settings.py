@@ -7,7 +7,7 @@ plain values (schedules, likelihoods, optimisers) among the subclasses of `Plain
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
 from torch import nn
@@ -55,6 +55,9 @@ class Plain:
             types = [field.type for field in fields(kinds[name])]  # type: ignore[arg-type]
             if len(values) > len(types):
                 raise ValueError(f"it has {len(values)} values, and at most {len(types)} are allowed")
+            needed = sum(field.default is MISSING for field in fields(kinds[name]))  # type: ignore[arg-type]
+            if len(values) < needed:
+                raise ValueError(f"it has {len(values)} values, and at least {needed} are needed")
             return kinds[name](*(_number(value, type) for value, type in zip(values, types, strict=False)))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{text!r} should read {_usage(kinds[name])}: {error}") from None

@@ -107,11 +107,6 @@ def open_loop(
         raise ValueError(f"Steps between two lines of history must be at least 1; got log_every={log_every}.")
     if plan.batch % processes():
         raise ValueError(f"A batch of {plan.batch} does not divide among {processes()} processes.")
-    if len(dataset) < (fewest := method.fewest_batches * plan.batch):
-        raise ValueError(
-            f"{method.name()} needs {method.fewest_batches} batches of different observations, {fewest} of them; "
-            f"{dataset.name} has {len(dataset)}: take a smaller batch, or more data."
-        )
     draw = draw or default_draw(method)
     settings = settings_of(method, dataset, draw, plan, start_from)
     _check_class(method, draw)
@@ -126,6 +121,12 @@ def open_loop(
         for part in (dataset, held_out):  # what a part cannot give is said before the run begins
             draw.check(part)
             draw(part, 2, Generator(place).manual_seed(0), torch.tensor(plan.steps, device=place))
+    if len(dataset) < (fewest := method.fewest_batches * plan.batch):
+        raise ValueError(
+            f"{method.name()} needs {method.fewest_batches} batches of different observations, {fewest} of them; "
+            f"{dataset.name} has {len(dataset)}{' to train on' if plan.validation else ''}: take a smaller batch, "
+            f"{'a smaller validation part, ' if plan.validation else ''}or more data."
+        )
     fits = getattr(draw, "fits", None)  # whether there is enough for a batch
     if fits is not None and not method.closed_form:
         fits(dataset, plan.batch)

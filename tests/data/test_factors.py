@@ -95,6 +95,12 @@ def test_a_table_of_all_factors_needs_no_names_and_combines_with_a_restriction()
     assert fits(space.draw(40_000, generator()), expected.flatten())
 
 
+@pytest.mark.parametrize("weights", [[-1.0, 2.0], [math.inf, 1.0], [math.nan, 1.0]])
+def test_weights_are_finite_and_not_below_zero(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="finite numbers, none of them below 0"):
+        FactorSpace({"a": 2}, weights=torch.tensor(weights))
+
+
 def test_weights_multiply() -> None:
     twice = SPACE.correlated("a", "b", sigma=0.5).correlated("a", "b", sigma=0.5)
     once = SPACE.correlated("a", "b", sigma=0.5)
@@ -159,7 +165,7 @@ def test_sizes_of_the_text() -> None:
         (lambda: SPACE.only(a=[3]), "takes values 0 to 2"),
         (lambda: SPACE.without(a=[0, 1, 2]), "No combination of factors is left"),
         (lambda: SPACE.correlated("a", "b", sigma=0.0), "above 0"),
-        (lambda: SPACE.correlated("a", "b", sigma=math.nan), "a number above 0; got nan"),
+        (lambda: SPACE.correlated("a", "b", sigma=math.nan), "a number above 0, and finite; got nan"),
         (
             lambda: SPACE.only(a=[0], b=[3]).correlated("a", "b", sigma=1e-3),
             "width 0.001: give a larger sigma",

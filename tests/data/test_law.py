@@ -1,5 +1,7 @@
 """Correlated training sets and held-out tests, src/unbraid/data/law.py."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -87,8 +89,9 @@ def test_every_dataset_takes_the_law_as_options() -> None:
         ({"correlate": ("a", "z")}, "no factor 'z'; the factors are a, b, c"),
         (
             {"correlate": ("a", "b"), "sigma": 0.0},
-            "width σ of a correlation must be a number above 0; got 0.0",
+            "width σ of a correlation must be a number above 0, and finite; got 0.0",
         ),
+        ({"correlate": ("a", "b"), "sigma": math.inf}, "a number above 0, and finite; got inf"),
         ({"hold_out": 60}, "at most 59 can be held out; got hold_out=60"),
         ({"hold_out": -1}, "count observations, from 0 on"),
         ({"split": "test"}, "Nothing is held out to test: give hold_out"),

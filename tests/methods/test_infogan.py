@@ -1,5 +1,6 @@
 """InfoGAN, src/unbraid/methods/infogan.py."""
 
+import torch
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, loss, make
@@ -11,6 +12,13 @@ def test_raising_the_weight_by_one_adds_one_error_on_both_sides() -> None:
     low = loss(method, batch)
     method.information += 1
     high = loss(method, batch)
+    assert_close(high.total - low.total, low.parts["information"])
+    method.information -= 1
+    torch.manual_seed(0)
+    low = method.discriminator_loss(batch)
+    method.information += 1
+    torch.manual_seed(0)
+    high = method.discriminator_loss(batch)
     assert_close(high.total - low.total, low.parts["information"])
 
 

@@ -367,8 +367,18 @@ def test_features_of_several_dimensions_are_strands() -> None:
 
 def test_bad_sizes_are_refused() -> None:
     encoder, decoder = Features(MLPEncoder((4,), 5, hidden=())), MLPDecoder(5, (4,), hidden=())
-    with pytest.raises(ValueError, match="strands have 6 codes in all, and the encoder puts out 5"):
-        Intervention(encoder, decoder, Judge(0.0), Judge(0.0), features=3, dimensions=2)
+    judges = Judge(0.0), Judge(0.0)
+    with pytest.raises(
+        ValueError, match=r"strands have 6 codes in all, and the encoder puts out 5: .* or an encoder of 6"
+    ):
+        Intervention(encoder, decoder, *judges, features=3, dimensions=2)
+    with pytest.raises(ValueError, match="Linear does not say how many codes it puts out"):
+        Intervention(nn.Linear(4, 6), decoder, *judges, features=3, dimensions=2)
+    six = MLPEncoder((4,), 6, hidden=())
+    with pytest.raises(ValueError, match="are 6 codes, and the decoder takes 5: give a decoder of 6 codes"):
+        Intervention(Features(six), decoder, *judges, features=3, dimensions=2)
+    with pytest.raises(ValueError, match=r"has no spread: give unbraid\.nn\.Features of an encoder"):
+        Intervention(six, MLPDecoder(6, (4,), hidden=()), *judges, features=3, dimensions=2)
     with pytest.raises(ValueError, match=r"at least 2 features of at least 1 dimension.*features=1"):
         assemble(Intervention, (4,), n=1, architecture="mlp", features=1)
     with pytest.raises(ValueError, match="inner_steps=0"):
@@ -379,6 +389,13 @@ def test_fewer_images_than_two_batches_are_refused_before_training(tmp_path: Pat
     dataset = Dataset(torch.zeros(15, 1, 3, 3, dtype=torch.uint8), name="few")
     with pytest.raises(ValueError, match="needs 2 batches of different observations, 16 of them; few has 15"):
         train(make(Intervention).float(), dataset, out=tmp_path / "run", steps=1, batch=8, device="cpu")
+    dataset = Dataset(torch.zeros(20, 1, 3, 3, dtype=torch.uint8), name="few")
+    settings = {"steps": 1, "batch": 8, "device": "cpu", "validation": 0.5}
+    with pytest.raises(
+        ValueError, match=r"few has 10 to train on: .* a smaller validation part, or more data"
+    ):
+        train(make(Intervention).float(), dataset, out=tmp_path / "run", **settings)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("unrolled", [False, True])

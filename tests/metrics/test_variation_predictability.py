@@ -18,7 +18,13 @@ def test_what_differs_plainly_is_told_apart() -> None:
 def test_what_differs_faintly_is_told_apart_as_well() -> None:
     """A hundredth of the contrast; a network without batch normalisation stays at chance."""
     result = variation_predictability(
-        lambda z: 0.01 * bars(z), codes(), rng=np.random.default_rng(0), pairs=600, epochs=15, width=8, batch=8
+        lambda z: 0.01 * bars(z),
+        codes(),
+        rng=np.random.default_rng(0),
+        pairs=600,
+        epochs=15,
+        width=8,
+        batch=8,
     )
     assert result.score > 0.75
 

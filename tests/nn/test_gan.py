@@ -28,6 +28,18 @@ def test_layers_are_the_authors() -> None:
     assert type(critic.logits) is nn.Linear and critic.trunk[0].in_channels == 2  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("shape", [(1, 64, 64), (6,)])
+def test_they_start_as_the_authors_do(shape: tuple[int, ...]) -> None:
+    """From weights of a small spread, normalised after what is not linear."""
+    torch.manual_seed(0)
+    for network in (Generator(10, shape), Discriminator(shape, 5), PairCritic(shape, 5)):
+        for module in network.modules():
+            if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+                assert 0.017 < float(module.weight.detach().std()) < 0.023 and not module.bias.any()
+    layers = [type(layer).__name__ for layer in Generator(10, shape).layers]
+    assert all("ReLU" in layers[place - 1] for place, name in enumerate(layers) if "BatchNorm" in name)
+
+
 @pytest.mark.parametrize("shape", [(1, 32, 32), (3, 3, 3), (6,)])
 def test_they_fit_together(shape: tuple[int, ...]) -> None:
     x = Generator(4, shape)(torch.randn(5, 4))

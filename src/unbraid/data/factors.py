@@ -35,6 +35,8 @@ class FactorSpace:
             )
         self.names, self.sizes = tuple(sizes), tuple(sizes.values())
         self.combinations = math.prod(self.sizes)
+        if weights is not None and not bool((weights >= 0).all() & weights.isfinite().all()):
+            raise ValueError("Combinations of factors are weighted by finite numbers, none of them below 0.")
         if weights is not None and not bool((weights > 0).any()):
             raise ValueError("No combination of factors has a weight above 0: allow more of them.")
         if support is not None:
@@ -159,8 +161,10 @@ class FactorSpace:
 
         Träuble et al., 2021, arXiv:2006.07886. The smaller σ, the stronger the correlation.
         """
-        if not sigma > 0:
-            raise ValueError(f"The width σ of a correlation must be a number above 0; got {sigma}.")
+        if not 0 < sigma < math.inf:
+            raise ValueError(
+                f"The width σ of a correlation must be a number above 0, and finite; got {sigma}."
+            )
         columns = self.column(first), self.column(second)
         scaled = self.values(self._numbers()).double() / (self._sizes - 1).clamp(min=1)
         gap = scaled[:, columns[0]] - scaled[:, columns[1]]

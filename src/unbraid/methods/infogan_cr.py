@@ -91,14 +91,14 @@ class InfoGANCR(LatentGAN):
         return Terms(self.told_apart(*pairs), {})
 
     def pairs(self, like: Observations) -> tuple[Observations, Observations, Float[Tensor, "b d"]]:
-        """Two images for each that share one code, and which one it is, as zeros and a one."""
+        """Two images for each that share one code, and the noise, and which code it is, as zeros and a one."""
         z1, z2 = self.latents(like), self.latents(like)
         c1, c2 = z1[:, : self.code], z2[:, : self.code]
         away = self.gap + (2 - self.gap) * (c2 + 1) / 2  # how far c2 lies ahead of c1, around the circle
         c2 = (c1 + 1 + away) % 2 - 1 if self.gap else c2
         u = share(joined(torch.rand, like, self.code))
         shared = u == u.amax(1, keepdim=True)
-        z2 = torch.cat([torch.where(shared, c1, c2), z2[:, self.code :]], 1)
+        z2 = torch.cat([torch.where(shared, c1, c2), z1[:, self.code :]], 1)
         x1, x2 = self.made(torch.cat([z1, z2])).chunk(2)
         return x1, x2, shared.to(like.dtype)
 

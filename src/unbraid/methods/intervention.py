@@ -12,7 +12,7 @@ from unbraid.distributed import gather, joined, share
 from unbraid.methods.base import Facts, Method, Player
 from unbraid.methods.predictor import require_codes
 from unbraid.methods.turns import Turns
-from unbraid.nn import Features, Joined, judge
+from unbraid.nn import Encoder, Features, Joined, judge
 from unbraid.nn.batch_norm import keeping_statistics
 from unbraid.objectives import (
     Bernoulli,
@@ -145,6 +145,15 @@ class Intervention(Method[Batch]):
                 "schedule and --bottleneck a weight."
             )
         require_codes(encoder, features * dimensions)
+        if (taken := getattr(decoder, "codes", features * dimensions)) != features * dimensions:
+            raise ValueError(
+                f"{features} features of {dimensions} dimensions are {features * dimensions} codes, and the decoder "
+                f"takes {taken}: give a decoder of {features * dimensions} codes."
+            )
+        if isinstance(encoder, Encoder) and not bottleneck:
+            raise ValueError(
+                "Without a bottleneck the code has no spread: give unbraid.nn.Features of an encoder, or a bottleneck."
+            )
         own = [part.codes for part in encoder.encoders] if isinstance(encoder, Joined) else []
         if settled and own != [dimensions] * features:
             raise ValueError(

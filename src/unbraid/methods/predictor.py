@@ -72,5 +72,12 @@ def accuracy(logits: Logits, labels: Labels) -> Scalar:
 
 def require_codes(encoder: nn.Module, codes: int) -> None:
     """Raises unless the encoder puts out as many codes as the strands have."""
+    if not hasattr(encoder, "codes"):
+        raise ValueError(
+            f"{type(encoder).__name__} does not say how many codes it puts out: give it an attribute `codes`."
+        )
     if encoder.codes != codes:
-        raise ValueError(f"The strands have {codes} codes in all, and the encoder puts out {encoder.codes}.")
+        raise ValueError(
+            f"The strands have {codes} codes in all, and the encoder puts out {encoder.codes}: give strands whose "
+            f"sizes sum up to {encoder.codes}, or an encoder of {codes} codes."
+        )
