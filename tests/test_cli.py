@@ -211,8 +211,10 @@ class TestStudies:
     def test_select_ranks_models(self, unbraid: CommandLine, folder: Path) -> None:
         words = ("select", folder, "--samples", 60, "--device", "cpu")
         found = unbraid(*words, "--by", "udr", "--json").json
-        assert found["by"] == "udr" and len(found["choices"]) == 4
-        assert len(unbraid(*words).out.splitlines()) == 4
+        assert found["by"] == "udr" and len(found["choices"]) == 4 and len(found["settings"]) == 2
+        lines = unbraid(*words).out.splitlines()
+        assert lines[4:6] == ["", "Settings, over their seeds:"] and len(lines) == 8
+        assert all("±" in line and "2 seeds" in line for line in lines[6:])
         assert "no way to choose 'mig'" in unbraid(*words, "--by", "mig").sentence
 
     def test_a_folder_of_another_version(self, unbraid: CommandLine, tmp_path: Path) -> None:

@@ -74,6 +74,13 @@ def test_translation_takes_the_lowest_relative_difficulty(
     monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", evaluate)
     found = select(folder, "translation", device="cpu")
     assert [choice.score for choice in found.choices] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    settings = [(one.method, one.settings, one.seeds, one.mean) for one in found.settings]
+    assert settings == [
+        ("beta-vae", "beta 1.0", 2, 2.0),
+        ("beta-vae", "beta 4.0", 2, 4.0),
+        ("ada-gvae", "", 2, 4.5),
+    ]
+    np.testing.assert_allclose([one.spread for one in found.settings], [2**0.5, 8**0.5, 0.5**0.5])
 
 
 def test_translation_is_the_metric_s_or_the_reason_why_not(folder: Path) -> None:

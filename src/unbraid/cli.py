@@ -399,13 +399,14 @@ def select(
     device: Device = "auto",
     as_json: AsJSON = False,
 ) -> None:
-    """Rank the models of a study without labels, the best first."""
+    """Rank the models of a study, and its settings over their seeds, without labels, the best first."""
     from unbraid.commands.studies import selection_lines
     from unbraid.select import select as select_models
 
     found = select_models(folder, by, samples=samples, seed=seed, root=root, device=device, quiet=as_json)
     if as_json:
-        _print_json(found._asdict() | {"choices": [choice._asdict() for choice in found.choices]})
+        rows = {name: [one._asdict() for one in getattr(found, name)] for name in ("choices", "settings")}
+        _print_json(found._asdict() | rows)
     else:
         print("\n".join(selection_lines(found)))
 

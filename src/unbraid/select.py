@@ -41,11 +41,23 @@ class Choice(NamedTuple):
     score: float
 
 
+class Setting(NamedTuple):
+    """The models of one setting, over their seeds."""
+
+    data: str
+    method: str
+    settings: str
+    seeds: int
+    mean: float
+    spread: float  # standard deviation
+
+
 class Selection(NamedTuple):
-    """The models of a study, the best of each dataset first."""
+    """The models of a study, and its settings over their seeds, the best of each dataset first."""
 
     by: str
     choices: list[Choice]
+    settings: list[Setting]
     left_out: dict[str, str]  # by run, why
 
 
@@ -104,7 +116,22 @@ def select(
         if candidate.run.folder.name in scores
     ]
     towards = 1 if by == "translation" else -1  # the easier to translate, the better
-    return Selection(by, sorted(choices, key=lambda one: (one.data, towards * one.score)), left_out)
+    return Selection(
+        by,
+        sorted(choices, key=lambda one: (one.data, towards * one.score)),
+        sorted(_over_seeds(choices), key=lambda one: (one.data, towards * one.mean)),
+        left_out,
+    )
+
+
+def _over_seeds(choices: Sequence[Choice]) -> list[Setting]:
+    scores: dict[tuple[str, str, str], list[float]] = {}
+    for one in choices:
+        scores.setdefault((one.data, one.method, one.settings), []).append(one.score)
+    return [
+        Setting(*key, len(found), float(np.mean(found)), float(np.std(found, ddof=min(1, len(found) - 1))))
+        for key, found in scores.items()
+    ]
 
 
 def _candidates(

@@ -67,9 +67,10 @@ def test_traversals_go_from_quantile_to_quantile(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(trained, "traverse", traverse)
     codes = torch.arange(512).float()[:, None].expand(-1, 4) / 511
     monkeypatch.setattr(trained, "encode", lambda x: codes)
-    figure = quantile_traversals(trained, dataset(), codes=[2], notes=["a"], steps=5)
+    figure = quantile_traversals(trained, dataset(), codes=[2, 3], notes=["a", "b"], marked=[3], steps=5)
     assert_close(seen[0], torch.linspace(0.1, 0.9, 5))
     assert figure.rows[0].label == "code 2" and figure.rows[0].note == "a"
+    assert [row.marked for row in figure.rows] == [False, True] and "in red" in figure.caption
     assert figure.columns == ("10 %", "", "", "", "90 %")
     with pytest.raises(ValueError, match="Quantiles run from 0 to 1"):
         quantile_traversals(trained, dataset(), between=(0.9, 0.1))
@@ -81,7 +82,11 @@ def test_the_correlated_factors_codes_come_first_with_what_they_matter_for() -> 
         "b": np.array([0.1, 0.8, 0.1]),
         "c": np.array([0.6, 0.2, 0.2]),
     }
-    assert noted(importances, ("b",)) == {"codes": [1, 0], "notes": ["b, correlated", "a and c"]}
+    assert noted(importances, ("b",)) == {
+        "codes": [1, 0],
+        "notes": ["b, correlated", "a and c"],
+        "marked": [1],
+    }
     assert noted({}) == {}
 
 

@@ -4,9 +4,9 @@ import io
 
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageColor
 
-from unbraid.report.sheets import _font, image_sheet, image_strip, png_bytes
+from unbraid.report.sheets import RED, _font, image_sheet, image_strip, png_bytes
 
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)
 
@@ -33,6 +33,19 @@ def test_labels_take_room_and_leave_ink() -> None:
     assert labelled.width > plain.width and labelled.height > plain.height
     corner = labelled.crop((0, 0, labelled.width - plain.width, labelled.height)).convert("L")
     assert corner.getextrema()[0] < 128
+
+
+def test_marked_rows_stand_in_a_red_frame() -> None:
+    red = ImageColor.getrgb(RED)
+    x = torch.zeros(2, 1, 8, 8)
+    marked = image_sheet([("", x), ("", x), ("", x)], scale=1, marked=[1])
+    plain = image_sheet([("", x)] * 3, scale=1)
+    assert marked.size == plain.size and red not in set(plain.get_flattened_data())
+    rows = {y for y in range(marked.height) if marked.getpixel((9, y)) == red}  # left of the images
+    assert rows == set(range(20, 33))  # of the second row, which stands from 22 to 29
+    labelled = image_sheet([("first", x), ("second", x)], scale=1, marked=[0])
+    label = labelled.crop((0, 0, labelled.width - 30, labelled.height // 2))
+    assert any(r > 2 * g for r, g, _ in label.get_flattened_data() if r < 255)
 
 
 def test_rows_may_differ_in_length_and_channels() -> None:

@@ -69,6 +69,12 @@ def selection_lines(found: "Selection") -> list[str]:
         for one in found.choices
     ]
     lines = _aligned(rows)
+    if any(one.seeds > 1 for one in found.settings):
+        over_seeds = [
+            (one.data, f"{one.mean:.4f} ± {one.spread:.4f}", one.method, one.settings, f"{one.seeds} seeds")
+            for one in found.settings
+        ]
+        lines += ["", "Settings, over their seeds:", *_aligned(over_seeds)]
     if found.left_out:
         lines += ["", f"{len(found.left_out)} left out:"]
         lines += [f"  {run}: {reason}" for run, reason in found.left_out.items()]

@@ -29,6 +29,7 @@ class Row(NamedTuple):
     label: str
     images: Images
     note: str = ""
+    marked: bool = False  # to look at first, in red
 
 
 class Figure(NamedTuple):
@@ -41,7 +42,8 @@ class Figure(NamedTuple):
     def sheet(self) -> Image.Image:
         """The figure as one picture."""
         rows = [(f"{row.label}  {row.note}".rstrip(), row.images) for row in self.rows]
-        return image_sheet(rows, columns=self.columns or None)
+        marked = [place for place, row in enumerate(self.rows) if row.marked]
+        return image_sheet(rows, columns=self.columns or None, marked=marked)
 
 
 class Activity(NamedTuple):

@@ -2,7 +2,7 @@
 importance of codes and traversals between quantiles (Fig. 4), neighbours by strand (Fig. 5), and the joint
 distribution of two factors (Fig. 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +13,12 @@ from torch import Generator, Tensor
 from unbraid.data.dataset import Dataset
 from unbraid.model import Model
 from unbraid.report.figures import ROWS, Figure, Row, activity, examples
+from unbraid.report.sheets import RED
 from unbraid.types import Codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Chart
-
-RED = "#d62f3a"
 
 
 def joint_chart(dataset: Dataset, first: str, second: str, *, dark: bool = False) -> "Chart":
@@ -85,6 +84,7 @@ def quantile_traversals(
     *,
     codes: Sequence[int] | None = None,
     notes: Sequence[str] | None = None,
+    marked: Collection[int] = (),
     between: tuple[float, float] = (0.1, 0.9),
     steps: int = 9,
     image: int = 0,
@@ -97,6 +97,7 @@ def quantile_traversals(
         dataset: Where the image and the quantiles come from.
         codes: The codes to move; by default those that do something, busiest first.
         notes: What to say beside each of them, such as the factor that it matters for.
+        marked: Those of the codes to look at first, in red.
         between: The quantiles.
         steps: How many images a row has.
         image: Which of the images drawn with the seed to start from.
@@ -113,10 +114,11 @@ def quantile_traversals(
         ends = torch.quantile(every[:, code], torch.tensor([low, high]))
         values = torch.lerp(ends[0], ends[1], torch.linspace(0, 1, steps))
         swept = model.traverse(x[image : image + 1], code, values)
-        rows.append(Row(f"code {code}", swept[:, 0], "" if notes is None else notes[place]))
+        rows.append(Row(f"code {code}", swept[:, 0], "" if notes is None else notes[place], code in marked))
     places = [f"{100 * (low + (high - low) * t):.0f} %" for t in np.linspace(0, 1, steps)]
     caption = (
         "Each row moves one code through its values, from a low quantile to a high one, and holds the others."
+        + (" Codes of correlated factors are in red." if set(marked) & set(chosen) else "")
     )
     return Figure(
         tuple(rows),
@@ -130,13 +132,20 @@ def noted(
 ) -> dict[str, list]:
     """Which codes to move and what to say beside them: the most important one of each factor, those to look at first.
 
-    What `quantile_traversals` takes as `codes` and `notes`; nothing where no importance is known.
+    What `quantile_traversals` takes as `codes`, `notes` and `marked`; nothing where no importance is known.
     """
+    if not importances:
+        return {}
     notes: dict[int, list[str]] = {}
     for factor in sorted(importances, key=lambda name: name not in highlight):
         said = f"{factor}, correlated" if factor in highlight else factor
         notes.setdefault(int(importances[factor].argmax()), []).append(said)
-    return {"codes": list(notes), "notes": [" and ".join(said) for said in notes.values()]} if notes else {}
+    marked = {int(importances[factor].argmax()) for factor in importances if factor in highlight}
+    return {
+        "codes": list(notes),
+        "notes": [" and ".join(said) for said in notes.values()],
+        "marked": [code for code in notes if code in marked],
+    }
 
 
 def neighbours(

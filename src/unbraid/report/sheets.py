@@ -1,7 +1,7 @@
 """Contact sheets: rows of small images with readable labels."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from torch import Tensor
 from unbraid.types import Images, Observations
 
 PAPER, INK = (255, 255, 255), (60, 64, 70)
+RED = "#d62f3a"  # of what is marked
 SIDE = 64  # pixels, about, that a tile on a sheet is brought up to
 STRIP_SIDE = 128  # the same on a strip, which a browser scales down again
 
@@ -22,6 +23,7 @@ def image_sheet(
     *,
     columns: Sequence[str] | None = None,
     scale: int | None = None,
+    marked: Collection[int] = (),
 ) -> Image.Image:
     """One picture of labelled rows of images.
 
@@ -30,6 +32,7 @@ def image_sheet(
         columns: A label over each column.
         scale: How many pixels of the sheet, each way, a pixel of an image takes; by default as many as bring
             an image to about 64.
+        marked: The rows to look at first, by their places: in a red frame, under a red label.
     """
     if not rows:
         raise ValueError("A sheet needs at least one row of images.")
@@ -52,9 +55,13 @@ def image_sheet(
         pen.text((middle, margin + 6), label, fill=INK, font=font, anchor="mm")
     for line, ((label, _), row) in enumerate(zip(rows, tiles, strict=True)):
         y = top + line * height
-        pen.text((left - margin, y + (height - gap) // 2), label, fill=INK, font=font, anchor="rm")
+        ink = RED if line in marked else INK
+        pen.text((left - margin, y + (height - gap) // 2), label, fill=ink, font=font, anchor="rm")
         for place, tile in enumerate(row):
             sheet.paste(_grown(tile, scale), (left + place * width, y))
+        if line in marked:
+            frame = left - gap // 2, y - gap // 2, left + len(row) * width - gap // 2, y + height - gap // 2
+            pen.rectangle(frame, outline=RED, width=gap // 2)
     return sheet
 
 
