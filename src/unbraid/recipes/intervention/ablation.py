@@ -21,7 +21,12 @@ PARTS: dict[str, dict[str, object]] = {
 
 def runs(scale: str) -> list[Plan]:
     """Every part on correlated factors."""
-    data, steps, seeds = ("sprites", 30, 1) if scale == "quick" else ("dsprites", STEPS, 3)
+    if scale == "quick":
+        return in_small_batches(models("sprites", 30, 1), hold_out=1_000)
+    return models("dsprites", STEPS, 3)
+
+
+def models(data: str, steps: int, seeds: int) -> list[Plan]:
+    """The same for other data and other budgets."""
     found = plans(data, steps, seeds, methods=of_intervention(PARTS))
-    correlated = [plan for plan in found if plan.options["correlate"]]
-    return in_small_batches(correlated, hold_out=1_000) if scale == "quick" else correlated
+    return [plan for plan in found if plan.options["correlate"]]

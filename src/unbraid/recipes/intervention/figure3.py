@@ -1,8 +1,8 @@
 """Whether the translation metric ranks models as metrics with labels do: FactorVAEs of all sorts (Fig. 3).
 
 Unsupervised Disentanglement Learning by Intervention, 2021: different weights, seeds and relations of factors, on
-dSprites and 3D Shapes. `python benchmarks/rank_correlation.py STUDY` computes Spearman's coefficients and draws them.
-`quick` takes rendered sprites at 32×32 and a few models.
+dSprites and 3D Shapes, in whose place rooms stand here. `python benchmarks/rank_correlation.py STUDY` computes
+Spearman's coefficients and draws them. `quick` takes rendered sprites at 32×32 and a few models.
 """
 
 from unbraid.plan import Plan, replace
