@@ -13,9 +13,10 @@ from unbraid.capture import WARM_UP, Captured
 from unbraid.data.draws import DRAWS
 from unbraid.data.sprites import sprites
 from unbraid.game import Game
-from unbraid.methods import BetaVAE, FactorVAE
+from unbraid.methods import BetaVAE, FactorVAE, Intervention
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
+from unbraid.schedules import Linear
 from unbraid.train import train
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the compiler's own
@@ -52,6 +53,26 @@ def test_a_recorded_step_has_the_numbers_of_an_eager_one(cls: type[Method]) -> N
     assert len(recorded) > WARM_UP
     for one, other in zip(eager, recorded, strict=True):
         assert_close(other, one, rtol=1e-3, atol=1e-3)
+
+
+@cuda
+def test_a_recorded_step_is_recorded_anew_when_another_feature_learns() -> None:
+    """Weights after three turns, each with a fresh optimiser, as eager steps make them."""
+    device = torch.device("cuda")
+    pool = batch_for(Intervention, 16)
+    batch = pool._make(field if field is None else field.to(device) for field in pool)
+
+    def fit(*, recorded: bool) -> dict[str, torch.Tensor]:
+        given = {"bottleneck": 1.0, "translation": 0.0, "free": Linear(1.0, 3.0, 20), "settled": True}
+        method = make(Intervention, features=3, dimensions=2, **given).to(device)
+        game, done = Game(method), 0
+        torch.manual_seed(0)
+        play = Captured(lambda: game.step(lambda: batch, done), device, [])
+        for done in range(30):
+            play(game.lineup(done)) if recorded else game.step(lambda: batch, done)
+        return {name: value for name, value in method.state_dict().items() if name.startswith("encoder")}
+
+    assert_close(fit(recorded=True), fit(recorded=False), rtol=1e-3, atol=1e-3)
 
 
 @cuda

@@ -14,7 +14,7 @@ from unbraid.distributed import gather, mean_over_processes, noise_like, process
 from unbraid.methods import AnnealedVAE, BetaTCVAE, Intervention
 from unbraid.methods.base import Method
 from unbraid.objectives import kl_to_standard_normal
-from unbraid.schedules import Constant
+from unbraid.schedules import Constant, Linear
 from unbraid.strands import Strands
 
 
@@ -30,6 +30,10 @@ def cases() -> dict[str, Method]:
     methods["beta-tcvae, stratified"] = make(BetaTCVAE, sampling="stratified")
     methods["annealed-vae, divided"] = divided()
     methods["intervention, unrolled, with a bottleneck"] = make(Intervention, unrolled=True, bottleneck=2.0)
+    methods["intervention, settled"] = settled = make(
+        Intervention, bottleneck=2.0, free=Linear(1.0, 4.0, 30), settled=True, least=0.1
+    )
+    settled.step.fill_(15)
     return methods
 
 
