@@ -28,6 +28,7 @@ LATER = {
     "dimensions",
     "free",
     "opening",
+    "reconstruct",
     "salient_cost",
     "standardised",
 }  # options that earlier plans did not have

@@ -79,13 +79,27 @@ def test_an_intervention_sets_one_whole_feature_from_the_other_image() -> None:
 
 def test_the_total_is_that_of_eq_3() -> None:
     method, batch, other = make(Intervention), batch_for(Intervention), batch_for(Intervention, seed=5)
-    for weights in ((0.25, 10.0, 1.0), (0.0, 3.0, 2.0), (4.0, 0.0, 0.0)):
-        method.undo, method.adversary, method.translation = weights
+    names = "undo", "adversary", "translation"
+    for first, weights in ((1.0, (0.25, 10.0, 1.0)), (1.0, (0.0, 3.0, 2.0)), (0.0, (4.0, 0.0, 0.0))):
+        method.reconstruct, method.undo, method.adversary, method.translation = bool(first), *weights
         torch.manual_seed(2)
         total, parts, _ = method.loss(batch, other)
-        expected = parts["nll"] + weights[0] * parts["undo"] + weights[1] * parts["adversary"]
-        assert_close(total, expected + weights[2] * parts.get("translation", torch.zeros_like(total)))
-        assert ("translation" in parts) == bool(weights[2])
+        counted = {name: weight for name, weight in zip(names, weights, strict=True) if weight}
+        assert parts.keys() == {"nll", *counted, "active"}
+        terms = (weight * parts[name] for name, weight in counted.items())
+        assert_close(total, sum(terms, start=first * parts["nll"]))
+
+
+def test_no_one_plays_for_a_term_that_is_left_out() -> None:
+    everyone = "autoencoder", "discriminator", "weights"
+    left_out: tuple[tuple[dict[str, Any], int], ...] = (
+        ({"adversary": 0.0}, 1),
+        ({"reweigh": False}, 2),
+        ({"undo": 0.0}, 3),
+    )
+    for setting, players in left_out:
+        found = tuple(player.name for player in make(Intervention, **setting).players())
+        assert found == everyone[:players]
 
 
 def test_the_adversarial_loss_of_a_guess() -> None:

@@ -54,9 +54,11 @@ class Intervention(Method[Batch]):
         weights: Observations to the logarithm of their weight W.
         features: K, how many features the code has.
         dimensions: D, of each feature.
-        undo: The weight λ1 of the double intervention, which sets a feature and sets it back.
+        reconstruct: Whether the plain reconstruction counts; without, double interventions alone tie codes to images.
+        undo: The weight λ1 of the double intervention, which sets a feature and sets it back; 0 leaves it out, as for
+            the next two.
         adversary: The weight λ2 of the adversarial loss.
-        translation: The weight λ3 of the translation's difficulty; 0 leaves it out.
+        translation: The weight λ3 of the translation's difficulty.
         reweigh: Whether intervened images are weighted; without, all have weight 1.
         saturating: Whether the autoencoder minimises log(1 - Disc) as the paper has it, or -log Disc, whose gradient
             does not vanish where the discriminator is sure.
@@ -101,6 +103,7 @@ class Intervention(Method[Batch]):
         *,
         features: int = 10,  # Sec. 5.2, as all defaults: dSprites and 3D Shapes
         dimensions: int = 1,
+        reconstruct: bool = True,
         undo: float = 0.25,
         adversary: float = 10.0,
         translation: float = 1.0,
@@ -164,6 +167,7 @@ class Intervention(Method[Batch]):
         self.discriminator, self.weights = discriminator, weights
         self.features, self.dimensions = features, dimensions
         self.undo, self.adversary, self.translation = undo, adversary, translation  # λ1, λ2 and λ3
+        self.reconstruct = reconstruct
         self.reweigh, self.saturating, self.real_gradient = reweigh, saturating, real_gradient
         self.bottleneck, self.opening, self.least, self.guard = bottleneck, opening, least, guard
         told = torch.zeros(features * dimensions) if least else None
@@ -214,14 +218,17 @@ class Intervention(Method[Batch]):
         decoded = self.decoded(torch.cat([z, z_do]))
         parameters, _ = decoded.chunk(2)
         x_hat, x_do = self.likelihood.mean(decoded).chunk(2)
-        with keeping_statistics(self.encoder, self.decoder):
-            back = torch.where(chosen, z, self.encode(x_do))  # Z_k = z_k again
-            undone = self.decoded(back)
         rec = self.likelihood.nll(parameters, batch.x)
-        parts = {"nll": rec, "undo": self.likelihood.nll(undone, batch.x)}
-        real = x_hat if self.real_gradient else None  # its term would be constant
-        parts["adversary"] = self.adversarial(real, x_do, saturating=self.saturating)
-        total = rec + self.undo * parts["undo"] + self.adversary * parts["adversary"]
+        parts, total = {"nll": rec}, rec if self.reconstruct else torch.zeros_like(rec)
+        if self.undo:
+            with keeping_statistics(self.encoder, self.decoder):
+                back = torch.where(chosen, z, self.encode(x_do))  # Z_k = z_k again
+                parts["undo"] = self.likelihood.nll(self.decoded(back), batch.x)
+            total = total + self.undo * parts["undo"]
+        if self.adversary:
+            real = x_hat if self.real_gradient else None  # its term would be constant
+            parts["adversary"] = self.adversarial(real, x_do, saturating=self.saturating)
+            total = total + self.adversary * parts["adversary"]
         if self.translation:
             parts["translation"] = self.difficulty(z, z_r)
             total = total + self.translation * parts["translation"]
@@ -388,7 +395,7 @@ class Intervention(Method[Batch]):
             Player("discriminator", discriminator, self.discriminator_loss, **taken),
             Player("weights", weights, self.weights_loss, Adam(rate=1e-5), **taken),  # App. C
         )
-        return players if self.reweigh else players[:2]
+        return players[: 1 if not self.adversary else 3 if self.reweigh else 2]
 
     def resting(self, step: int) -> list[nn.Parameter]:
         """The encoders of features that wait for their turn to settle, or have settled."""

@@ -8,6 +8,7 @@ from unbraid.recipes.intervention import STEPS, in_small_batches, of_interventio
 
 PARTS: dict[str, dict[str, object]] = {
     "whole": {},
+    "without reconstruction": {"reconstruct": False},
     "without translation": {"translation": 0.0},
     "without undoing": {"undo": 0.0},
     "without adversary": {"adversary": 0.0},
