@@ -34,7 +34,8 @@ METHODS = (
     *("beta-vae", "sw-vae", "recon-contrast", "principled-contrast", "cvae"),
     *("subinfomax none", "subinfomax infomin", "subinfomax orthogonality", "subinfomax permuted"),
     *("subinfomax hessian", "subinfomax correlation", "subinfomax dependence"),
-    *("intervention", "intervention paper", "intervention plain", "infogan-cr regularised"),
+    *("intervention", "intervention paper", "intervention plain", "intervention settled"),
+    "infogan-cr regularised",
 )
 SMALL = {"architecture": "conv"}  # in the place of a ResNet, which has no place on two cores
 Step = Callable[[], object]

@@ -32,6 +32,7 @@ from unbraid.data.sprites import sprites
 from unbraid.game import Game
 from unbraid.methods.assemble import assemble
 from unbraid.model import method_class, method_classes
+from unbraid.schedules import Linear
 
 FORMS: dict[str, dict[str, Any]] = {
     "eager": {},
@@ -58,9 +59,17 @@ DATASETS: dict[str, Callable[[], Dataset]] = {  # by row or method, where sprite
     "augmented-gin synthetic": mixture,
 }
 RESNET = {"architecture": "resnet-18"}
+SETTLED: dict[str, Any] = {  # in its first turn
+    "architecture": "conv-factor-vae",
+    "translation": 0.0,
+    "bottleneck": 1.0,
+    "free": Linear(1.0, 10.0, 10_000),
+    "settled": True,
+}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
     "intervention paper": ("intervention", {"architecture": "conv-factor-vae"}),
     "intervention plain": ("intervention", {"architecture": "conv-factor-vae", "translation": 0.0}),
+    "intervention settled": ("intervention", SETTLED),
     "infogan-cr regularised": ("infogan-cr", {"start": 0}),
     "subinfomax none": ("subinfomax", RESNET),
     "subinfomax infomin": ("subinfomax", RESNET | {"infomin": 0.1}),
