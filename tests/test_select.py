@@ -106,3 +106,12 @@ def test_models_that_cannot_be_compared_are_left_out_with_the_reason(
     assert len(found.choices) == 2
     assert list(found.left_out) == [small[0].folder]
     assert "no other of this dataset has" in found.left_out[small[0].folder]
+
+
+def test_one_seed_has_no_spread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["unbraid.select"]
+    monkeypatch.setitem(
+        module.WAYS, "translation", lambda candidates, *_, **__: {candidates[0].run.folder.name: 2.0}
+    )
+    found = select(folder, "translation", device="cpu")
+    assert [(one.seeds, one.mean, one.spread) for one in found.settings] == [(1, 2.0, None)]

@@ -49,7 +49,7 @@ class Setting(NamedTuple):
     settings: str
     seeds: int
     mean: float
-    spread: float  # standard deviation
+    spread: float | None  # standard deviation; none of one seed
 
 
 class Selection(NamedTuple):
@@ -129,7 +129,9 @@ def _over_seeds(choices: Sequence[Choice]) -> list[Setting]:
     for one in choices:
         scores.setdefault((one.data, one.method, one.settings), []).append(one.score)
     return [
-        Setting(*key, len(found), float(np.mean(found)), float(np.std(found, ddof=min(1, len(found) - 1))))
+        Setting(
+            *key, len(found), float(np.mean(found)), float(np.std(found, ddof=1)) if len(found) > 1 else None
+        )
         for key, found in scores.items()
     ]
 

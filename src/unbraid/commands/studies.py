@@ -71,7 +71,13 @@ def selection_lines(found: "Selection") -> list[str]:
     lines = _aligned(rows)
     if any(one.seeds > 1 for one in found.settings):
         over_seeds = [
-            (one.data, f"{one.mean:.4f} ± {one.spread:.4f}", one.method, one.settings, f"{one.seeds} seeds")
+            (
+                one.data,
+                f"{one.mean:.4f}" if one.spread is None else f"{one.mean:.4f} ± {one.spread:.4f}",
+                one.method,
+                one.settings,
+                f"{one.seeds} seed{'s' if one.seeds > 1 else ''}",
+            )
             for one in found.settings
         ]
         lines += ["", "Settings, over their seeds:", *_aligned(over_seeds)]
