@@ -8,10 +8,12 @@ import torch
 from torch import Generator
 from torch.testing import assert_close
 
-from tests.tiny import METHODS, batch_for, make
+from tests.tiny import METHODS, Same, batch_for, make
 from unbraid.capture import WARM_UP, Captured
+from unbraid.data import Dataset
 from unbraid.data.draws import DRAWS
 from unbraid.data.sprites import sprites
+from unbraid.estimate import estimate
 from unbraid.game import Game
 from unbraid.methods import BetaVAE, FactorVAE, Intervention
 from unbraid.methods.assemble import assemble
@@ -53,6 +55,18 @@ def test_a_recorded_step_has_the_numbers_of_an_eager_one(cls: type[Method]) -> N
     assert len(recorded) > WARM_UP
     for one, other in zip(eager, recorded, strict=True):
         assert_close(other, one, rtol=1e-3, atol=1e-3)
+
+
+@cuda
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
+def test_a_step_is_recorded_for_an_estimate(cls: type[Method]) -> None:
+    if cls.not_captured is not None:
+        pytest.skip(cls.not_captured)
+    pool = batch_for(cls, 16)
+    batch = pool._make(field if field is None else field.cuda() for field in pool)
+    dataset = Dataset(torch.zeros(16, 1, 3, 3), name="zeros")
+    game = Game(make(cls).cuda()).rehearsal()
+    assert estimate(game, dataset, Same(batch), 16, 100, recorded=True).seconds > 0
 
 
 @cuda

@@ -1,12 +1,17 @@
 """Memory and time ahead, src/unbraid/estimate.py."""
 
-import torch
+from typing import Any
 
-from tests.tiny import make
+import pytest
+import torch
+from torch import nn
+
+from tests.tiny import METHODS, Same, batch_for, make
 from unbraid.data import Dataset, Samples
 from unbraid.estimate import estimate
 from unbraid.game import Game
 from unbraid.methods import VAE
+from unbraid.methods.base import Method
 
 
 def test_an_estimate_counts_data_weights_moments_gradients_and_activations() -> None:
@@ -28,3 +33,27 @@ def test_time_grows_with_the_steps() -> None:
         estimate(Game(method).rehearsal(), dataset, Samples(), 8, steps).seconds for steps in (10, 100_000)
     )
     assert long > 10 * short
+
+
+@pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
+def test_an_estimate_leaves_no_graph_behind(cls: type[Method]) -> None:
+    """A graph that stays holds its activations, and on a CUDA device the stream that it was made in, in which no step
+    can be recorded."""
+    if cls.closed_form:
+        pytest.skip("learns without gradients")
+    game = Game(make(cls)).rehearsal()
+    learned = [parameter for parameter in game.method.parameters() if parameter.requires_grad]
+    marked = [_accumulator(parameter) for parameter in learned]  # every graph of a parameter has it
+    for place in range(len(marked)):
+        marked[place].metadata["kept"] = True
+    estimate(game, Dataset(torch.zeros(8, 1, 3, 3), name="zeros"), Same(batch_for(cls)), 8, 1)
+    del marked
+    assert learned
+    assert not any("kept" in _accumulator(parameter).metadata for parameter in learned)
+
+
+def _accumulator(parameter: nn.Parameter) -> Any:
+    """The node that sums the parameter's gradients, which lives as long as somebody holds it."""
+    made_by = parameter.view_as(parameter).grad_fn
+    assert made_by is not None
+    return made_by.next_functions[0][0]

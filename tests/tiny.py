@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from unittest.mock import patch
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from unbraid import methods
+from unbraid.data import Dataset
 from unbraid.methods.assemble import assemble
 from unbraid.methods.base import Method
 from unbraid.methods.flow import FlowMethod
@@ -52,6 +54,19 @@ METHODS: list[type[Method]] = [getattr(methods, name) for name in methods.__all_
 def images(size: int = 8, *, seed: int = 1) -> Observations:
     generator = torch.Generator().manual_seed(seed)
     return torch.rand(size, *SHAPE, generator=generator, dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Same:
+    """A draw that gives one batch whatever is asked for."""
+
+    batch: Any
+
+    def check(self, dataset: Dataset) -> None:
+        pass
+
+    def __call__(self, dataset: Dataset, size: int, generator: torch.Generator, step: Tensor) -> Any:
+        return self.batch
 
 
 def batch_for(cls: type[Method], size: int = 8, *, seed: int = 1) -> Any:

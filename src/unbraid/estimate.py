@@ -37,7 +37,7 @@ def estimate(
     def count(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         activations[storage.data_ptr()] = storage.nbytes()
-        return tensor
+        return tensor.detach()  # itself it would keep the graph, where no gradient passes, and its stream
 
     def take() -> Any:
         return share_batch(draw(dataset, batch, generator, game.method.step))
@@ -45,12 +45,12 @@ def estimate(
     def play() -> object:
         return game.step(take, 0)
 
-    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
-        play()
     if recorded:
         play = Captured(play, device, [generator])
-        for _ in range(WARM_UP + 1):
-            play()
+    with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+        play()
+    for _ in range(WARM_UP if recorded else 0):  # the last of them is the recording
+        play()
     began = _now(device)
     for _ in range(STEPS):
         play()
