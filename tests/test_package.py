@@ -34,6 +34,19 @@ def test_surroundings_are_set_unless_somebody_has_set_them(given: str | None) ->
     assert found.stdout.split() == [given or value for value in names.values()]
 
 
+def test_queues_are_left_to_the_multi_process_service() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "CUDA_DEVICE_MAX_CONNECTIONS"}
+    script = "import os, unbraid; print('CUDA_DEVICE_MAX_CONNECTIONS' in os.environ)"
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment | {"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mps"},
+    )
+    assert found.stdout.split() == ["False"]
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         unbraid.nonsense  # noqa: B018

@@ -1,6 +1,7 @@
 """Many runs, one table, src/unbraid/study.py."""
 
 import csv
+import importlib
 import json
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ from unbraid.recipes.intervention import short_table1, short_table3
 from unbraid.results import _published, varying_options
 from unbraid.runs import Run
 from unbraid.study import study
+from unbraid.work import done
 
 BASE = Plan(
     "beta-vae",
@@ -105,6 +107,20 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(tmp_path: Pat
     assert {row.metric for row in result.rows} >= {"reconstruction", "kl"}
     recorded = json.loads((tmp_path / "failures.json").read_text())
     assert "Traceback" in recorded[0]["traceback"] and recorded[0]["plan"] == str(broken)
+
+
+def test_a_study_in_one_process_stops_when_its_device_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.import_module("unbraid.study"), "still_computes", lambda: False)
+    broken = replace(BASE, beta=-1.0)
+    result = study(recipe(PLANS[0], broken, PLANS[1]), tmp_path, device="cpu")
+    assert [failure["plan"] for failure in result.failures] == [str(broken)]
+    assert done(PLANS[0], tmp_path / "runs") and not done(PLANS[1], tmp_path / "runs")
+    assert "The CUDA device does nothing more after this error" in capsys.readouterr().err
+    monkeypatch.undo()
+    study(recipe(PLANS[0], broken, PLANS[1]), tmp_path, device="cpu", quiet=True)
+    assert done(PLANS[1], tmp_path / "runs")
 
 
 def test_a_misspelt_option_is_said_before_the_first_run(tmp_path: Path) -> None:

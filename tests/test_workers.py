@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
 from unbraid.study import study
 from unbraid.work import Place, done, jobs_of
-from unbraid.workers import on_workers
+from unbraid.workers import _serve, on_workers
 
 OPTIONS = {"observations": 60, "architecture": "mlp", "features": 8, "steps": 20, "batch": 8}
 PLAN = Plan("cnn", "credit", OPTIONS, ("group_accuracy",), {"samples": 0})
@@ -133,6 +135,61 @@ def test_a_population_that_kills_its_worker_is_tried_one_by_one(
 
 def end_at_once(*_: object) -> None:
     os._exit(7)
+
+
+def test_a_worker_whose_device_broke_makes_room_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_serve", serve_with_a_device_that_breaks)
+    (tmp_path / "logs").mkdir()
+    wrong, *good = replace(PLAN, clip=-1.0), *(replace(PLAN, seed=seed) for seed in (1, 2))
+    started: list[int] = []
+    start = workers._start
+    monkeypatch.setattr(workers, "_start", lambda *given: started.append(given[1]) or start(*given))
+    ends = [
+        end
+        for end in on_workers(jobs_of([wrong, *good]), place(tmp_path), workers=1, logs=tmp_path / "logs")
+        if end is not None
+    ]
+    assert [len(end.failures) for end in ends] == [1, 0, 0]
+    assert started == [0, 0]  # anew after the failure, and kept after a job that went well
+    assert all(done(plan, tmp_path / "runs") for plan in good)
+
+
+def test_a_population_whose_device_broke_is_tried_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_serve", serve_with_a_device_that_breaks)
+    (tmp_path / "logs").mkdir()
+    plans = [replace(PLAN, clip=-1.0), replace(PLAN, seed=1)]
+    at_once = place(tmp_path)._replace(population=2)
+    ends = list(on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs"))
+    (failure,) = [failure for end in ends if end is not None for failure in end.failures]
+    assert "clip" in failure.error and done(plans[1], at_once.folder)
+
+
+def test_a_population_that_kills_its_worker_after_a_run_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that was done is told of in every try, which is no reason to try for ever."""
+    monkeypatch.setattr(workers, "_serve", tell_of_the_first_and_end)
+    monkeypatch.setattr(workers, "TRIES", 2)
+    (tmp_path / "logs").mkdir()
+    at_once = place(tmp_path)._replace(population=2)
+    plans = [PLAN, replace(PLAN, seed=1)]
+    ends = on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs")
+    failed = {failure.plan for end in ends if end is not None for failure in end.failures}
+    assert failed == {str(plan) for plan in plans}
+
+
+def tell_of_the_first_and_end(line: Connection, place: Place, logs: Path) -> None:
+    line.send(next(iter(line.recv().runs)))
+    os._exit(7)
+
+
+def serve_with_a_device_that_breaks(*given: Any) -> None:
+    workers.still_computes = lambda: False
+    _serve(*given)
 
 
 def test_failures_and_logs_are_kept(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ __version__ = "0.1.0"
 
 # Read when torch is first imported: threads that spin while they wait cost four times the step on busy cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-# Read when CUDA starts: its eight queues make the models of a population wait for one another.
-os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+# Read when CUDA starts: its eight queues make the models of a population wait for one another. The multi-process
+# service has a hundred or so for all processes; three of them would take all.
+if "CUDA_MPS_PIPE_DIRECTORY" not in os.environ:
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 
 if TYPE_CHECKING:
     from unbraid import data, estimators, explore, methods, metrics, nn, objectives

@@ -18,3 +18,14 @@ def choose_device(name: str = "auto") -> torch.device:
         return torch.device(name)
     except RuntimeError:
         raise ValueError(f"There is no device {name!r}: choose auto, cpu, cuda or mps, or cuda:1.") from None
+
+
+def still_computes() -> bool:
+    """Whether the CUDA device does anything more for this process, which after some errors it does not."""
+    if not torch.cuda.is_initialized():
+        return True
+    try:
+        torch.rand(1, device="cuda").item()
+    except RuntimeError:
+        return False
+    return True

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unbraid.devices import choose_device
+from unbraid.devices import choose_device, still_computes
 from unbraid.display import failures_html
 from unbraid.evaluate import find_metric
 from unbraid.live import live
@@ -162,6 +162,12 @@ def _here(jobs: Sequence[Job], place: Place, quiet: bool) -> Iterator[Done]:
             for failure in failures:
                 print(f"  failed: {failure.error}", file=sys.stderr, flush=True)
         yield Done(job, failures)
+        if failures and number < len(jobs) and not still_computes():
+            print(
+                "The CUDA device does nothing more after this error: the same command goes on.",
+                file=sys.stderr,
+            )
+            return
 
 
 def _write_tables(folder: Path, recipe: Recipe, failures: Sequence[Failure]) -> list[tuple[Plan, Run]]:

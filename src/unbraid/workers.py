@@ -2,15 +2,16 @@
 
 They are started once and take one job after the other. Of a population one process a GPU trains all there is, so that
 the device is never left to the last few of a batch, and the others score each run as soon as it is trained. One that
-dies is started anew, and its job is tried again: a run goes on from its checkpoint. When the process that started them
-is gone they end too, so that nobody is left who writes into the folders of a study that somebody has begun again.
+dies is started anew, and its job is tried again: a run goes on from its checkpoint. One whose CUDA device does nothing
+more after an error ends, so that the next job has a new one. When the process that started them is gone they end too,
+so that nobody is left who writes into the folders of a study that somebody has begun again.
 """
 
 import multiprocessing
 import os
 import threading
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext
@@ -18,11 +19,19 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
+from unbraid.devices import still_computes
 from unbraid.locks import at_work
 from unbraid.plan import Plan
 from unbraid.work import THREADS, Done, Failure, Job, Place, do_and_log, jobs_of, undone
 
 TRIES = 3  # of a job whose process dies
+
+
+class Told(NamedTuple):
+    """What a worker says at the end of a job: what failed, and whether it can take another."""
+
+    failures: list[Failure]
+    goes_on: bool
 
 
 class Worker(NamedTuple):
@@ -53,6 +62,12 @@ def on_workers(
         ready = jobs_of([plan for plan in job.plans if plan.folder in new])
         waiting.extend(one._replace(part="scoring") for one in ready)
 
+    def one_by_one(names: Collection[str], job: Job) -> None:
+        """Tries those runs of a training again, each by itself: whichever it is, the others are not lost with it."""
+        score(job.runs.keys() - names, job)
+        left = jobs_of([plan for plan in job.plans if plan.folder in names])
+        waiting.extend(one._replace(part="training") for one in left)
+
     deaths: Counter[str] = Counter()
     try:
         while waiting or busy:
@@ -75,10 +90,11 @@ def on_workers(
                     told = worker.line.recv()
                     if isinstance(told, str):  # the name of a run that is trained
                         busy[worker] = job
-                        deaths[str(job)] = 0
+                        if told not in trained:  # one that is done is told of again when its job is
+                            deaths[str(job)] = 0
                         score([told], job)
                         continue
-                    failures = told
+                    failures = told.failures
                 except (EOFError, OSError):
                     worker.process.join()
                     numbers.append(worker.number)
@@ -87,16 +103,19 @@ def on_workers(
                         waiting.append(job)
                         continue
                     lost = undone(job, place.folder)
-                    if (
-                        job.part == "training" and len(lost) > 1
-                    ):  # whichever it is, the others are not lost with it
-                        score(job.runs.keys() - lost.keys(), job)
-                        left = jobs_of([plan for plan in job.plans if plan.folder in lost])
-                        waiting.extend(one._replace(part="training") for one in left)
+                    if job.part == "training" and len(lost) > 1:
+                        one_by_one(lost, job)
                         continue
                     failures = [_died(name, lost[name], place, worker.process.exitcode) for name in lost]
                 else:
-                    idle[worker.number] = worker
+                    if told.goes_on:
+                        idle[worker.number] = worker
+                    else:
+                        worker.process.join()
+                        numbers.append(worker.number)
+                        if len(job.runs) > 1:
+                            one_by_one({Path(failure.run).name for failure in failures}, job)
+                            continue
                 if job.part == "training":
                     failed = {Path(failure.run).name for failure in failures}
                     score(job.runs.keys() - failed, job)
@@ -193,8 +212,11 @@ def _serve(line: Connection, place: Place, logs: Path) -> None:
             failures = do_and_log(job, place, logs, tell)
         except KeyboardInterrupt:
             break
+        goes_on = not failures or still_computes()
         with suppress(OSError):
-            line.send(failures)
+            line.send(Told(failures, goes_on))
+        if not goes_on:
+            break
     here.close()
 
 
