@@ -4,7 +4,7 @@
 
 Models are taken together whatever the law of the factors they were trained under; `unbraid compare STUDY` keeps them
 apart. Metrics of which less is better are turned around first, so that a positive coefficient means agreement. Beside
-each metric stands the p-value of its coefficient with the first.
+each metric stands the p-value of its coefficient with the first, over the models that have both.
 """
 
 import argparse
@@ -49,11 +49,12 @@ def main() -> None:
     found = rank_correlations(records, wanted)
     if not found:
         print("No dataset has three models with two of these metrics.")
-    for data, names, rho, runs in found:
+    for data, names, rho, both, runs in found:
         print(f"{data}, {runs} models:")
         for place, name in enumerate(names):
             line = "  ".join(f"{value:+.2f}" for value in rho[place])
-            print(f"  {name:<26} {line}   p with {names[0]} {chance(rho[0, place], runs):.3g}")
+            p, models = chance(rho[0, place], both[0, place]), both[0, place]
+            print(f"  {name:<26} {line}   p with {names[0]} {p:.3g} over {models}")
         if arguments.out is not None:
             target = arguments.out.with_stem(f"{arguments.out.stem}_{data}")
             target.write_bytes(file_bytes(rank_chart([name.replace("_", " ") for name in names], rho), "png"))

@@ -76,11 +76,12 @@ def test_rank_correlations_are_spearmans() -> None:
     """Ranks 1 2 3 4 against 1 2 4 3: ρ = 1 - 6·2 / (4·15) = 0.8, however the values are spaced."""
     records = [record("vae", seed, value) for seed, value in enumerate((0.0, 0.1, 0.2, 9.0))]
     records += [record("vae", seed, value, metric="sap") for seed, value in enumerate((1.0, 2.0, 8.0, 3.0))]
-    records += [record("vae", seed, 1.0, metric="dci") for seed in range(4)]
+    records += [record("vae", seed, 1.0, metric="dci") for seed in range(3)]
     (found,) = rank_correlations(records)
     assert found.metrics == ("mig", "sap", "dci") and found.runs == 4
     assert_close(found.rho[0, 1], 0.8)
     assert math.isnan(found.rho[0, 2])
+    assert found.both.tolist() == [[4, 4, 3], [4, 4, 3], [3, 3, 3]]
     assert rank_correlations(records[:2]) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import stats
 
 from unbraid.naming import choose
@@ -43,7 +43,8 @@ class RankCorrelations(NamedTuple):
     rho: Float[
         np.ndarray, "m m"
     ]  # above 0 where two agree; not a number where a metric is the same for all runs
-    runs: int
+    both: Int[np.ndarray, "m m"]  # how many runs have two of them
+    runs: int  # that have any
 
 
 class SideBySide(NamedTuple):
@@ -121,7 +122,8 @@ def rank_correlations(
             continue
         values = np.array([[table[name].get(run, np.nan) for run in runs] for name in table])
         rho = np.array([[_spearman(first, second) for second in values] for first in values])
-        found.append(RankCorrelations(data, tuple(table), rho, len(runs)))
+        there = np.isfinite(values).astype(int)
+        found.append(RankCorrelations(data, tuple(table), rho, there @ there.T, len(runs)))
     return found
 
 

@@ -46,6 +46,7 @@ def comparison(folders: Sequence[Path], *, metric: str | None, method: str | Non
             "rank_correlations": [
                 one._asdict()
                 | {"rho": [[None if math.isnan(rho) else rho for rho in row] for row in one.rho.tolist()]}
+                | {"both": one.both.tolist()}
                 for one in correlations
             ],
         }
