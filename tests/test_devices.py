@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from unbraid.devices import choose_device
+from unbraid.devices import choose_device, still_computes
 
 
 def test_auto_is_the_best_there_is() -> None:
@@ -20,3 +20,15 @@ def test_a_device_that_does_not_exist_is_refused() -> None:
 def test_a_device_that_is_not_here_is_refused() -> None:
     with pytest.raises(ValueError, match="no CUDA device"):
         choose_device("cuda")
+
+
+def test_a_device_that_raises_computes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    assert still_computes("cpu")
+    monkeypatch.setattr(torch, "rand", fail)
+    assert not still_computes("cpu")
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert still_computes("cpu")  # nothing has been asked of CUDA, so that nothing can have broken

@@ -112,7 +112,7 @@ def test_a_run_that_fails_is_recorded_and_does_not_stop_the_others(tmp_path: Pat
 def test_a_study_in_one_process_stops_when_its_device_broke(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(importlib.import_module("unbraid.study"), "still_computes", lambda: False)
+    monkeypatch.setattr(importlib.import_module("unbraid.study"), "still_computes", lambda _: False)
     broken = replace(BASE, beta=-1.0)
     result = study(recipe(PLANS[0], broken, PLANS[1]), tmp_path, device="cpu")
     assert [failure["plan"] for failure in result.failures] == [str(broken)]

@@ -18,7 +18,7 @@ from unbraid import workers
 from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
 from unbraid.study import study
-from unbraid.work import Place, done, jobs_of
+from unbraid.work import Done, Place, done, jobs_of
 from unbraid.workers import _serve, on_workers
 
 OPTIONS = {"observations": 60, "architecture": "mlp", "features": 8, "steps": 20, "batch": 8}
@@ -91,11 +91,11 @@ def test_a_population_is_trained_by_one_and_scored_by_the_others(tmp_path: Path)
 def test_a_run_of_a_population_is_scored_while_others_are_trained(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     quick, slow = replace(PLAN, seed=0), replace(PLAN, seed=1, steps=100_000)
-    at_once = place(tmp_path)._replace(population=2)
-    ends = on_workers(jobs_of([quick, slow], 2), at_once, workers=2, logs=tmp_path / "logs", patience=0.05)
+    there = place(tmp_path)._replace(population=2)
+    ends = on_workers(jobs_of([quick, slow], 2), there, workers=2, logs=tmp_path / "logs", patience=0.05)
     end = next(end for end in ends if end is not None)
-    assert [*end.job.runs] == [quick.folder] and done(quick, at_once.folder)
-    assert not (at_once.folder / slow.folder / "finished.json").exists()
+    assert [*end.job.runs] == [quick.folder] and done(quick, there.folder)
+    assert not (there.folder / slow.folder / "finished.json").exists()
     ends.close()
 
 
@@ -124,13 +124,18 @@ def test_a_population_that_kills_its_worker_is_tried_one_by_one(
 ) -> None:
     monkeypatch.setattr(workers, "_serve", end_at_once)
     monkeypatch.setattr(workers, "TRIES", 1)
-    (tmp_path / "logs").mkdir()
     plans = [PLAN, replace(PLAN, seed=1)]
-    at_once = place(tmp_path)._replace(population=2)
-    ends = list(on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs"))
-    jobs = [[*end.job.runs] for end in ends if end is not None]
-    assert sorted(jobs) == sorted([[plan.folder] for plan in plans])
-    assert all(len(end.failures) == 1 for end in ends if end is not None)
+    ends = at_once(plans, tmp_path)
+    assert sorted([*end.job.runs] for end in ends) == sorted([plan.folder] for plan in plans)
+    assert all(len(end.failures) == 1 for end in ends)
+
+
+def at_once(plans: list[Plan], folder: Path) -> list[Done]:
+    """The ends of a population's jobs."""
+    (folder / "logs").mkdir()
+    there = place(folder)._replace(population=2)
+    ends = on_workers(jobs_of(plans, 2), there, workers=2, logs=folder / "logs")
+    return [end for end in ends if end is not None]
 
 
 def end_at_once(*_: object) -> None:
@@ -160,12 +165,9 @@ def test_a_population_whose_device_broke_is_tried_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "_serve", serve_with_a_device_that_breaks)
-    (tmp_path / "logs").mkdir()
     plans = [replace(PLAN, clip=-1.0), replace(PLAN, seed=1)]
-    at_once = place(tmp_path)._replace(population=2)
-    ends = list(on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs"))
-    (failure,) = [failure for end in ends if end is not None for failure in end.failures]
-    assert "clip" in failure.error and done(plans[1], at_once.folder)
+    (failure,) = [failure for end in at_once(plans, tmp_path) for failure in end.failures]
+    assert "clip" in failure.error and done(plans[1], tmp_path / "runs")
 
 
 def test_a_population_that_kills_its_worker_after_a_run_is_given_up(
@@ -174,11 +176,8 @@ def test_a_population_that_kills_its_worker_after_a_run_is_given_up(
     """The run that was done is told of in every try, which is no reason to try for ever."""
     monkeypatch.setattr(workers, "_serve", tell_of_the_first_and_end)
     monkeypatch.setattr(workers, "TRIES", 2)
-    (tmp_path / "logs").mkdir()
-    at_once = place(tmp_path)._replace(population=2)
     plans = [PLAN, replace(PLAN, seed=1)]
-    ends = on_workers(jobs_of(plans, 2), at_once, workers=2, logs=tmp_path / "logs")
-    failed = {failure.plan for end in ends if end is not None for failure in end.failures}
+    failed = {failure.plan for end in at_once(plans, tmp_path) for failure in end.failures}
     assert failed == {str(plan) for plan in plans}
 
 
@@ -188,7 +187,7 @@ def tell_of_the_first_and_end(line: Connection, place: Place, logs: Path) -> Non
 
 
 def serve_with_a_device_that_breaks(*given: Any) -> None:
-    workers.still_computes = lambda: False
+    workers.still_computes = lambda _: False
     _serve(*given)
 
 

@@ -20,12 +20,12 @@ def choose_device(name: str = "auto") -> torch.device:
         raise ValueError(f"There is no device {name!r}: choose auto, cpu, cuda or mps, or cuda:1.") from None
 
 
-def still_computes() -> bool:
-    """Whether the CUDA device does anything more for this process, which after some errors it does not."""
+def still_computes(name: str) -> bool:
+    """Whether the device of a name does anything more for this process, which after some errors of CUDA it does not."""
     if not torch.cuda.is_initialized():
         return True
     try:
-        torch.rand(1, device="cuda").item()
+        torch.rand(1, device=choose_device(name)).item()
     except RuntimeError:
         return False
     return True

@@ -37,7 +37,9 @@ def estimate(
     def count(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         activations[storage.data_ptr()] = storage.nbytes()
-        return tensor.detach()  # itself it would keep the graph, where no gradient passes, and its stream
+        # With its graph, a tensor that no gradient is asked of would keep that graph alive in the stream it was made
+        # in, and no step could be recorded in another.
+        return tensor.detach()
 
     def take() -> Any:
         return share_batch(draw(dataset, batch, generator, game.method.step))

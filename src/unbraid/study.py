@@ -162,9 +162,9 @@ def _here(jobs: Sequence[Job], place: Place, quiet: bool) -> Iterator[Done]:
             for failure in failures:
                 print(f"  failed: {failure.error}", file=sys.stderr, flush=True)
         yield Done(job, failures)
-        if failures and number < len(jobs) and not still_computes():
+        if failures and number < len(jobs) and not still_computes(place.device):
             print(
-                "The CUDA device does nothing more after this error: the same command goes on.",
+                "The CUDA device does nothing more after this error: give the same command again, which goes on.",
                 file=sys.stderr,
             )
             return

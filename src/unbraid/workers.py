@@ -212,7 +212,7 @@ def _serve(line: Connection, place: Place, logs: Path) -> None:
             failures = do_and_log(job, place, logs, tell)
         except KeyboardInterrupt:
             break
-        goes_on = not failures or still_computes()
+        goes_on = not failures or still_computes(place.device)
         with suppress(OSError):
             line.send(Told(failures, goes_on))
         if not goes_on:
