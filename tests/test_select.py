@@ -62,16 +62,25 @@ def test_centrality_compares_all_models(folder: Path, monkeypatch: pytest.Monkey
     assert len(found.choices) == 6 and all(0 <= choice.score <= 1 for choice in found.choices)
 
 
+def of_translation(monkeypatch: pytest.MonkeyPatch, values: list[float], active: list[int]) -> None:
+    """Gives the models these relative difficulties, plain ones in the opposite order, and active features."""
+    models = iter(zip(values, active, strict=True))
+
+    def evaluate(*_: object, **__: object) -> list[dict[str, object]]:
+        value, features = next(models)
+        return [
+            {"metric": "translation_difficulty", "value": -value},
+            {"metric": "translation_difficulty.relative", "value": value},
+            {"metric": "translation_difficulty.active_features", "value": features},
+        ]
+
+    monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", evaluate)
+
+
 def test_translation_takes_the_lowest_relative_difficulty(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = iter([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
-
-    def evaluate(*_: object, **__: object) -> list[dict[str, object]]:
-        relative = {"metric": "translation_difficulty.relative", "value": next(values)}
-        return [{"metric": "translation_difficulty", "value": -relative["value"]}, relative]  # type: ignore[operator]
-
-    monkeypatch.setattr(sys.modules["unbraid.select"], "evaluate", evaluate)
+    of_translation(monkeypatch, [3.0, 1.0, 2.0, 6.0, 5.0, 4.0], [0, 1, 1, 1, 1, 1])
     found = select(folder, "translation", device="cpu")
     assert [choice.score for choice in found.choices] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     settings = [(one.method, one.settings, one.seeds, one.mean) for one in found.settings]
@@ -81,6 +90,15 @@ def test_translation_takes_the_lowest_relative_difficulty(
         ("ada-gvae", "", 2, 4.5),
     ]
     np.testing.assert_allclose([one.spread for one in found.settings], [2**0.5, 8**0.5, 0.5**0.5])
+
+
+def test_difficulty_takes_the_lowest_of_the_models_that_decode_something(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_translation(monkeypatch, [3.0, 1.0, 2.0, 6.0, 5.0, 4.0], [1, 1, 1, 0, 1, 1])
+    found = select(folder, "difficulty", device="cpu")
+    assert [choice.score for choice in found.choices] == [-5.0, -4.0, -3.0, -2.0, -1.0]
+    assert [reason for reason in found.left_out.values() if "None of its features is active" in reason]
 
 
 def test_translation_is_the_metric_s_or_the_reason_why_not(folder: Path) -> None:

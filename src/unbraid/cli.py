@@ -392,7 +392,7 @@ def compare(
 @app.command()
 def select(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="The folder of a study.")],
-    by: Annotated[str, typer.Option(help="udr, centrality or translation.")] = "udr",
+    by: Annotated[str, typer.Option(help="udr, centrality, translation or difficulty.")] = "udr",
     samples: Annotated[int, typer.Option(help="Observations to encode.")] = 2000,
     seed: Seed = 0,
     root: Root = None,

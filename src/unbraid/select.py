@@ -3,10 +3,12 @@
 `udr`: Duan et al., 2020, arXiv:1905.12614, models of one setting that agree over seeds. `centrality`: Lin et al., 2020,
 arXiv:1906.06034, the model that the others agree with. `translation`: Unsupervised Disentanglement Learning by
 Intervention, 2021, the model whose active features are the easiest to translate, beside what their mean image tells.
+`difficulty`: the same as the paper has it, over all features and in nats, among models that decode something.
 """
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,7 +84,7 @@ def select(
 
     Args:
         folder: Of the study.
-        by: udr, centrality or translation.
+        by: udr, centrality, translation or difficulty.
         samples: Observations to encode; centrality decodes its own.
         seed: Of samples and draws.
         root: The data root, for runs on official files.
@@ -115,7 +117,7 @@ def select(
         for candidate in candidates
         if candidate.run.folder.name in scores
     ]
-    towards = 1 if by == "translation" else -1  # the easier to translate, the better
+    towards = 1 if by in ("translation", "difficulty") else -1  # the easier to translate, the better
     return Selection(
         by,
         sorted(choices, key=lambda one: (one.data, towards * one.score)),
@@ -236,9 +238,14 @@ def _by_centrality(
 
 
 def _by_translation(
-    candidates: Sequence[_Candidate], left_out: dict[str, str], *, samples: int, seed: int
+    candidates: Sequence[_Candidate],
+    left_out: dict[str, str],
+    *,
+    samples: int,
+    seed: int,
+    relative: bool = True,
 ) -> dict[str, float]:
-    """Every model by itself, by the `relative` difficulty: the plain one is lowest where nothing is decoded."""
+    """Every model by itself. The plain difficulty is lowest where nothing is decoded, so such models are left out."""
     scores: dict[str, float] = {}
     for one in candidates:
         try:
@@ -251,9 +258,12 @@ def _by_translation(
                 test_samples=0,
                 seed=seed,
             )
-            scores[one.run.folder.name] = next(
-                entry["value"] for entry in found if entry["metric"] == "translation_difficulty.relative"
-            )
+            values = {score["metric"]: score["value"] for score in found}
+            if not (relative or values["translation_difficulty.active_features"]):
+                raise ValueError(
+                    "None of its features is active, and nothing is easier to translate than that."
+                )
+            scores[one.run.folder.name] = values["translation_difficulty" + ".relative" * relative]
         except ValueError as error:
             left_out[one.run.folder.name] = str(error)
     return scores
@@ -263,6 +273,7 @@ WAYS: dict[str, Callable[..., dict[str, float]]] = {
     "udr": _by_udr,
     "centrality": _by_centrality,
     "translation": _by_translation,
+    "difficulty": partial(_by_translation, relative=False),
 }
 
 
