@@ -10,6 +10,7 @@ from torch.testing import assert_close
 from tests.tiny import batch_for, images, loss, make
 from unbraid.game import Game
 from unbraid.methods import InfoGANCR
+from unbraid.schedules import Constant, Drop
 
 
 def test_the_regulariser_counts_from_its_start_on() -> None:
@@ -45,14 +46,19 @@ def test_pairs_share_one_code_and_their_noise_and_the_answer_says_which(
 
 @pytest.mark.parametrize("gap", [0.5, 1.9])
 def test_codes_that_are_not_shared_lie_apart(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Around the circle from -1 to 1, at least `gap` ahead."""
-    method = make(InfoGANCR, gap=gap)
+    """By the gap of the step, and all of them between -1 and 1; afterwards anywhere."""
+    method = make(InfoGANCR, gap=Drop(gap, 0.0, 5))
     seen = watched(method, monkeypatch)
     method.pairs(images(500))
     z1, z2 = (z[:, :3] for z in seen[0].chunk(2))
-    ahead = (z2 - z1) % 2
-    assert ((ahead >= gap - 1e-9) | (z1 == z2)).all()
-    assert z2.min() >= -1 and z2.max() <= 1
+    distance = (z1 - z2).abs()
+    assert ((distance >= gap - 1e-9) | (z1 == z2)).all() and (distance[z1 != z2] > gap + 0.02).any()
+    assert torch.stack([z1, z2]).abs().max() <= 1
+    assert (z1 > z2).any() and (z1 < z2).any()
+    method.step += 5
+    method.pairs(images(500))
+    z1, z2 = (z[:, :3] for z in seen[1].chunk(2))
+    assert ((z1 - z2).abs()[z1 != z2] < 0.1).any()
 
 
 def test_a_critic_that_guesses_costs_log_of_the_number_of_codes() -> None:
@@ -63,6 +69,13 @@ def test_a_critic_that_guesses_costs_log_of_the_number_of_codes() -> None:
     assert_close(method.critic_loss(batch_for(InfoGANCR)).total.item(), math.log(3))
 
 
+def test_no_gradient_of_the_critic_s_loss_reaches_the_generator() -> None:
+    method = make(InfoGANCR)
+    method.critic_loss(batch_for(InfoGANCR)).total.backward()
+    assert all(parameter.grad is None for parameter in method.generator.parameters())
+    assert any(parameter.grad is not None for parameter in method.critic.parameters())
+
+
 def test_generator_and_critic_work_together() -> None:
     """Both minimise the same cross-entropy: the generator's gradient of it is that of its own loss."""
     method, batch = make(InfoGANCR, information=0.0, contrast=3.0), batch_for(InfoGANCR)
@@ -71,7 +84,8 @@ def test_generator_and_critic_work_together() -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(ValueError, match=r"gap lies below 2; got 0 and 2.0"):
-        make(InfoGANCR, gap=2.0)
+    for gap in (2.0, -0.5):
+        with pytest.raises(ValueError, match=f"gap lies from 0 to below 2; got 0 and {gap:g}"):
+            make(InfoGANCR, gap=Constant(gap))
     with pytest.raises(ValueError, match=r"start counts steps from 0 on.*got -1"):
         make(InfoGANCR, start=-1)

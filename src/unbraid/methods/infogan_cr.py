@@ -15,8 +15,9 @@ from unbraid.methods.latent_gan import LatentGAN
 from unbraid.nn import PairCritic
 from unbraid.objectives import Bernoulli, Likelihood
 from unbraid.optimisers import Adam
+from unbraid.schedules import Constant, Schedule
 from unbraid.settings import require_nonnegative
-from unbraid.types import Batch, Observations, Scalar, Terms
+from unbraid.types import Batch, Codes, Observations, Scalar, Terms
 
 
 class InfoGANCR(LatentGAN):
@@ -36,7 +37,8 @@ class InfoGANCR(LatentGAN):
         information: The weight λ of Q's error, in the losses of both sides.
         contrast: The weight α of the regulariser.
         start: The step from which the regulariser counts.
-        gap: How far apart, at least, the two images are in every code that they do not share; below 2.
+        gap: How far apart, at least, the two images are in every code that they do not share, by step; below 2. The
+            authors have `constant:0` for dSprites, and `drop:1.9:0:85000` for teapots.
         updates: How often the generator moves in a step, each time on a fresh batch.
         likelihood: Gives the link alone: bernoulli for images in [0, 1], normal for any rows.
     """
@@ -52,7 +54,7 @@ class InfoGANCR(LatentGAN):
         information: float = 0.05,
         contrast: float = 2.0,
         start: int = 288_000,
-        gap: float = 0.0,
+        gap: Schedule = Constant(0.0),
         updates: int = 2,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
@@ -65,9 +67,12 @@ class InfoGANCR(LatentGAN):
             updates=updates,
             likelihood=likelihood,
         )
-        require_nonnegative(contrast=contrast, gap=gap)
-        if start < 0 or gap >= 2:
-            raise ValueError(f"start counts steps from 0 on, and gap lies below 2; got {start} and {gap}.")
+        require_nonnegative(contrast=contrast)
+        at_first = float(gap(self.step))
+        if start < 0 or not 0 <= at_first < 2:
+            raise ValueError(
+                f"start counts steps from 0 on, and gap lies from 0 to below 2; got {start} and {at_first:g}."
+            )
         self.critic, self.contrast, self.start, self.gap = critic, contrast, start, gap
 
     @classmethod
@@ -93,14 +98,20 @@ class InfoGANCR(LatentGAN):
     def pairs(self, like: Observations) -> tuple[Observations, Observations, Float[Tensor, "b d"]]:
         """Two images for each that share one code, and the noise, and which code it is, as zeros and a one."""
         z1, z2 = self.latents(like), self.latents(like)
-        c1, c2 = z1[:, : self.code], z2[:, : self.code]
-        away = self.gap + (2 - self.gap) * (c2 + 1) / 2  # how far c2 lies ahead of c1, around the circle
-        c2 = (c1 + 1 + away) % 2 - 1 if self.gap else c2
+        c, noise = z1.tensor_split([self.code], 1)
+        c1, c2 = self.apart(c, z2[:, : self.code])
         u = share(joined(torch.rand, like, self.code))
         shared = u == u.amax(1, keepdim=True)
-        z2 = torch.cat([torch.where(shared, c1, c2), z1[:, self.code :]], 1)
+        z1, z2 = (torch.cat([torch.where(shared, c, own), noise], 1) for own in (c1, c2))
         x1, x2 = self.made(torch.cat([z1, z2])).chunk(2)
         return x1, x2, shared.to(like.dtype)
+
+    def apart(self, c1: Codes, c2: Codes) -> tuple[Codes, Codes]:
+        """Codes between -1 and 1, drawn nearer to 0 and then pushed away from each other, by half of the gap each."""
+        half = self.gap(self.step).to(c1.dtype) / 2
+        c1, c2 = (1 - half) * c1, (1 - half) * c2
+        push = torch.where(c1 > c2, half, -half)
+        return c1 + push, c2 - push
 
     def told_apart(self, x1: Observations, x2: Observations, shared: Float[Tensor, "b d"]) -> Scalar:
         """The cross-entropy of the critic."""
