@@ -1,5 +1,7 @@
 """The translation metric, src/unbraid/metrics/translation_difficulty.py."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ from torch.testing import assert_close
 
 from tests.sprite_translations import rendered
 from unbraid.metrics import translation_difficulty
+from unbraid.metrics.translation_difficulty import TranslationDifficulty
 
 SIDE = 16
 
@@ -136,6 +139,18 @@ def test_the_same_seed_gives_the_same_score() -> None:
     assert isinstance(first.score, float)
 
 
+def test_images_of_any_decoder_and_rows_are_compared() -> None:
+    """Those that leave 0 to 1 count as they are shown; rows, which may be anything, by a normal likelihood."""
+
+    def score(generate: Callable[[np.ndarray], np.ndarray]) -> TranslationDifficulty:
+        return translation_difficulty(generate, codes(), rng=np.random.default_rng(0), values=3)
+
+    plain = score(bars)
+    assert_close(score(lambda z: 3 * bars(z) - 1).score, score(lambda z: (3 * bars(z) - 1).clip(0, 1)).score)
+    rows = score(lambda z: 5 * bars(z).reshape(len(z), -1) - 2)
+    assert rows.score > 0 and rows.active.tolist() == plain.active.tolist()
+
+
 def test_an_exact_translation_misses_nothing() -> None:
     """Grey images that never change: the target's own entropy is no difficulty."""
     grey = np.full((1, 1, SIDE, SIDE), 0.5, np.float32)
@@ -148,12 +163,14 @@ def test_an_exact_translation_misses_nothing() -> None:
 
 def test_bad_input() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="from 64 images and tested on as many others; got 100 codes"):
+    with pytest.raises(
+        ValueError, match="from 64 images and tested on as many others, which takes a sample of 128; got 100"
+    ):
         translation_difficulty(bars, codes(100), rng=rng)
     with pytest.raises(ValueError, match="at least 2; got 1"):
         translation_difficulty(bars, codes()[:, :1], rng=rng)
-    with pytest.raises(ValueError, match="one image between 0 and 1 for each code"):
-        translation_difficulty(lambda z: 2 + bars(z), codes(), rng=rng)
+    with pytest.raises(ValueError, match="one observation for each code; got 1 of 128"):
+        translation_difficulty(lambda z: bars(z[:1]), codes(), rng=rng)
     with pytest.raises(ValueError, match="steps, width, values and images must be at least 1"):
         translation_difficulty(bars, codes(), rng=rng, steps=0)
     with pytest.raises(ValueError, match="2"):

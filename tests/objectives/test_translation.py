@@ -10,6 +10,7 @@ from torch.testing import assert_close
 from tests.sprite_translations import translation
 from unbraid.methods import Intervention
 from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, Translator, two_of
+from unbraid.objectives.translation import _averaging
 
 
 def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
@@ -26,6 +27,9 @@ def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
         ((1, 28, 28), (1, 14, 14)),
         ((1, 48, 32), (1, 12, 8)),
         ((1, 3, 3), (1, 3, 3)),
+        ((1, 20, 27), (1, 16, 16)),  # nothing divides both
+        ((3, 31, 31), (3, 16, 16)),  # nor this, but 31
+        ((1, 6, 40), (1, 6, 16)),
         ((7,), (7,)),
     ],
 )
@@ -34,6 +38,15 @@ def test_images_are_shrunk_to_sixteen_pixels_a_side(shape: tuple[int, ...], smal
     assert translator.shape == small
     u = translator.shrunk(u)
     assert translator.translate(translator.fresh(u), u).shape == u.shape == (2, *small)
+
+
+def test_a_pixel_on_an_edge_belongs_to_both_sides_in_part() -> None:
+    """Three pixels to two: the middle one is shared, and the mean stays."""
+    averaging = _averaging(3, 2, torch.zeros(1))
+    assert_close(averaging, torch.tensor([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]) / 3)
+    translator, u = Translator((1, 20, 27)), torch.rand(2, 1, 20, 27)
+    assert_close(translator.shrunk(u).mean((1, 2, 3)), u.mean((1, 2, 3)))
+    assert_close(translator.stands_for, 20 * 27 / 256)
 
 
 def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:

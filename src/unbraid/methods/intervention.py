@@ -81,7 +81,8 @@ class Intervention(Method[Batch]):
         inner_rate: Their rate α, on the mean over pixels.
         inner_width: Of the translator's hidden layer.
         inner_shrink: By how much images are shrunk along each side before they are translated; by default as little as
-            leaves 16 pixels. Each pixel left counts for those it stands for.
+            leaves 16 pixels, by a whole number where one leaves no side below 8. Each pixel left counts for those it
+            stands for.
         inner_adam: Whether the translator's steps are Adam's, or those of plain gradient descent, as printed.
         above_entropy: Whether what the targets themselves cost is taken off L_diff. Its gradient, in Eq. 2, drives
             pixels to black and white, translated right or not.
@@ -210,8 +211,9 @@ class Intervention(Method[Batch]):
         return tuple(self.strands)[1:]
 
     def loss(self, batch: Batch, other: Batch | None = None) -> Terms:
-        if other is None:  # a batch alone is cut in halves
-            batch, other = (Batch(x) for x in batch.x.chunk(2))
+        if other is None:  # a batch alone is cut in halves, and of an odd one the last is left out
+            half = len(batch.x) // 2
+            batch, other = Batch(batch.x[:half]), Batch(batch.x[half : 2 * half])
         z, z_r, kl = self.drawn(batch, other)
         chosen = self.choose(z)
         z_do = torch.where(chosen, z_r, z)  # Z_k = z_k^r

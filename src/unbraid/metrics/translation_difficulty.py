@@ -62,7 +62,7 @@ def translation_difficulty(
     compare models of one kind.
 
     Args:
-        generate: Codes to images between 0 and 1.
+        generate: Codes to images, which are cut off at 0 and 1, or to rows, whose likelihood is normal.
         whole_codes: Codes of observations, (n, d), as `generate` takes them; at least twice as many as `images`.
         features: The columns of each feature; each column is one by default.
         variance: Of the observations, summed over pixels; a feature that makes a hundredth of it is active. That of
@@ -75,7 +75,9 @@ def translation_difficulty(
         images: To learn from, and as many to test on.
         device: Where to train.
     """
-    from unbraid.objectives.feature_changes import LEAST
+    import torch
+
+    from unbraid.objectives.feature_changes import LEAST, variance_shares
 
     codes = as_codes(whole_codes, name="whole_codes")
     chosen = as_features(features, codes.shape[1])
@@ -85,8 +87,8 @@ def translation_difficulty(
         )
     if len(codes) < 2 * images:
         raise ValueError(
-            f"A translation is learned from {images} images and tested on as many others; got {len(codes)} codes: pass "
-            "more, or ask for fewer images."
+            f"A translation is learned from {images} images and tested on as many others, which takes a sample of "
+            f"{2 * images}; got {len(codes)}."
         )
     missed, by_mean, change = np.zeros((3, values, len(chosen)))
     for turn in range(values):
@@ -98,7 +100,8 @@ def translation_difficulty(
             change[turn, place] = np.square(u - v).reshape(len(u), -1).sum(1).mean()
     if variance is None:
         variance = float(_decoded(generate, codes[: 2 * images]).var(0).sum())
-    active = change.mean(0) / 2 > LEAST * variance
+    shares = variance_shares(torch.from_numpy(change.mean(0)), torch.tensor(variance))
+    active = (shares > LEAST).numpy()
     per_feature, told = missed.mean(0), by_mean.mean(0)
     relative = np.divide(per_feature, told, out=np.ones(len(chosen)), where=told > per_feature).clip(min=0)
     return TranslationDifficulty(
@@ -136,10 +139,12 @@ def with_columns(codes: np.ndarray, columns: np.ndarray, value: np.ndarray) -> n
 
 
 def _decoded(generate: Generate, codes: np.ndarray) -> np.ndarray:
-    pictures = np.asarray(generate(codes), np.float32)
-    if len(pictures) != len(codes) or pictures.min() < 0 or pictures.max() > 1:
-        raise ValueError("generate must give one image between 0 and 1 for each code: choose another metric.")
-    return pictures
+    found = np.asarray(generate(codes), np.float32)
+    if len(found) != len(codes):
+        raise ValueError(
+            f"generate must give one observation for each code; got {len(found)} of {len(codes)}."
+        )
+    return found.clip(0, 1) if found.ndim == 4 else found
 
 
 def _missed(
@@ -154,10 +159,11 @@ def _missed(
     """What a network that learned from the first half of the images, and what their mean, misses on the second."""
     import torch
 
-    from unbraid.objectives import Translator
+    from unbraid.objectives import Bernoulli, Normal, Translator
 
     (u_train, u_test), (v_train, v_test) = (torch.from_numpy(part).to(device).chunk(2) for part in (u, v))
-    translator = Translator(u.shape[1:], width=width)
+    likelihood = Bernoulli() if u.ndim == 4 else Normal()
+    translator = Translator(u.shape[1:], width=width, likelihood=likelihood)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(rng.integers(2**31)))
         missed = translator.difficulty(u_train, v_train, u_test, v_test, steps=steps, rate=rate)

@@ -34,8 +34,8 @@ class Translator:
     Args:
         shape: Of one observation.
         width: Of the hidden layer.
-        shrink: By how much images are shrunk along each side first; by default as little as leaves 16 pixels. Each
-            pixel left counts for those it stands for.
+        shrink: By how much images are shrunk along each side first; by default as little as leaves 16 pixels, by a
+            whole number where one leaves no side below 8. Each pixel left counts for those it stands for.
         likelihood: Whose parameters come out.
     """
 
@@ -51,14 +51,17 @@ class Translator:
             raise ValueError(f"A translator needs a width of at least 1; got {width}.")
         sides = shape[1:] if len(shape) == 3 else ()
         if shrink is None:
-            shrink = next(by for by in range(1, max(sides, default=1) + 1) if _fits(by, sides))
-        if shrink < 1 or (shrink > 1 and not sides) or any(side % shrink for side in sides):
+            small = _small(sides)
+        elif shrink < 1 or (shrink > 1 and not sides) or any(side % shrink for side in sides):
             raise ValueError(
                 f"Images are shrunk by what divides their height and width; got {shrink} for {shape}."
             )
-        self.shape = (*shape[:1], *(side // shrink for side in sides)) if sides else shape
-        self.width, self.shrink, self.likelihood = width, shrink, likelihood
+        else:
+            small = tuple(side // shrink for side in sides)
+        self.shape = (*shape[:1], *small) if sides else shape
+        self.width, self.likelihood = width, likelihood
         self.pixels = math.prod(self.shape)
+        self.stands_for = math.prod(shape) / self.pixels  # of the observation's pixels, each that is left
 
     def difficulty(
         self,
@@ -80,22 +83,28 @@ class Translator:
         """
         u, v, u_test, v_test = map(self.shrunk, (u, v, u_test, v_test))
         weights = self.learn(u, v, steps=steps, rate=rate, adam=adam, unrolled=unrolled)
-        loss = self.shrink**2 * self.loss(weights, u_test, v_test)
+        loss = self.stands_for * self.loss(weights, u_test, v_test)
         return loss - self.entropy(v_test) if above_entropy else loss
 
     def mean_difficulty(self, v: Learned, v_test: Observations) -> Scalar:
         """The same of the mean of v, which knows nothing of what is translated."""
         v, v_test = self.shrunk(v), self.shrunk(v_test)
         mean = self.likelihood.parameters_of(v.mean(0)).expand_as(v_test)
-        return self.shrink**2 * self.likelihood.nll(mean, v_test) - self.entropy(v_test)
+        return self.stands_for * self.likelihood.nll(mean, v_test) - self.entropy(v_test)
 
     def shrunk(self, images: Observations) -> Small:
         """Images as the translator sees them."""
-        return F.avg_pool2d(images, self.shrink) if self.shrink > 1 else images
+        sides, small = images.shape[2:], self.shape[1:]
+        if sides == small:
+            return images
+        if all(side % to == 0 for side, to in zip(sides, small, strict=True)):
+            return F.avg_pool2d(images, [side // to for side, to in zip(sides, small, strict=True)])
+        down, across = (_averaging(*both, images) for both in zip(sides, small, strict=True))
+        return down @ images @ across.mT
 
     def entropy(self, v: Observations) -> Scalar:
         """What shrunk images cost under the parameters that fit them best, in nats per image."""
-        return self.shrink**2 * self.likelihood.nll(self.likelihood.parameters_of(v), v)
+        return self.stands_for * self.likelihood.nll(self.likelihood.parameters_of(v), v)
 
     def fresh(self, v: Observations) -> Weights:
         """New weights as PyTorch would draw them, but for the last bias, with which the mean of v comes out."""
@@ -183,6 +192,19 @@ def two_of(rows: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "1 d"], Float[Tens
     return drawn[:1], drawn[-1:]
 
 
-def _fits(by: int, sides: tuple[int, ...]) -> bool:
-    """Whether images shrunk so far are small enough, and nothing is cut off."""
-    return all(side % by == 0 and side // by <= SIDE for side in sides)
+def _small(sides: tuple[int, ...]) -> tuple[int, ...]:
+    """The sides of shrunk images: the longest, of at most 16, to which one whole number takes all, or 16."""
+    for by in range(1, max(sides, default=1) + 1):
+        small = tuple(side // by for side in sides)
+        whole = all(side == by * to for side, to in zip(sides, small, strict=True))
+        if whole and all(min(side, SIDE // 2) <= to <= SIDE for side, to in zip(sides, small, strict=True)):
+            return small
+    return tuple(min(side, SIDE) for side in sides)
+
+
+def _averaging(side: int, to: int, like: Tensor) -> Float[Tensor, "to side"]:
+    """What averages a side over equal parts of it; a pixel on an edge belongs to both in part."""
+    edge = torch.arange(to + 1, device=like.device, dtype=like.dtype) * (side / to)
+    pixel = torch.arange(side, device=like.device, dtype=like.dtype)
+    overlap = torch.minimum(edge[1:, None], pixel + 1) - torch.maximum(edge[:-1, None], pixel)
+    return overlap.clamp(min=0) * (to / side)
