@@ -90,6 +90,41 @@ def test_the_total_is_that_of_eq_3() -> None:
         assert_close(total, sum(terms, start=first * parts["nll"]))
 
 
+@pytest.mark.parametrize("saturating", [True, False])
+def test_every_player_s_loss_by_hand(saturating: bool) -> None:
+    """Networks that are far from ideal: the second intervention encodes what the first made, L_adv has W and Disc of
+    that too, the discriminator maximises it with reconstructions as what is real, and W minimises it."""
+    method = make(Intervention, adversary=1.0, translation=0.0, saturating=saturating)
+    batch, other = batch_for(Intervention), batch_for(Intervention, seed=5)
+    torch.manual_seed(1)
+    parts = method.loss(batch, other).parts
+    torch.manual_seed(1)
+    z, z_r = method.encode(batch.x), method.encode(other.x)
+    chosen = method.choose(z)
+    x_hat, x_do = method.decode(z), method.decode(torch.where(chosen, z_r, z))
+    back = method.decode(torch.where(chosen, z, method.encode(x_do)))
+    expected = nn.functional.binary_cross_entropy(back, batch.x, reduction="sum") / len(back)
+    assert_close(parts["undo"], expected)
+    assert (expected - parts["nll"]).abs() > 0.01
+    real, fake = (method.discriminator(x)[:, 0].sigmoid() for x in (x_hat, x_do))
+    w = method.weights(x_do)[:, 0].exp()
+    w = w / w.mean()
+    assert w.std() > 0.01 and (real.mean() - fake.mean()).abs() > 1e-3
+    against = (w * (1 - fake).log()).mean()
+    assert_close(parts["adversary"], against if saturating else -(w * fake.log()).mean())
+    given = batch, other, x_hat, x_do
+    assert_close(method.discriminator_loss(*given).total, -(real.log().mean() + against))
+    assert_close(method.weights_loss(*given).total, against)
+
+
+def test_an_odd_batch_alone_is_cut_in_halves_without_its_last() -> None:
+    method, x = make(Intervention), images(9)
+    torch.manual_seed(1)
+    alone = method.loss(Batch(x)).total
+    torch.manual_seed(1)
+    assert_close(alone, method.loss(Batch(x[:4]), Batch(x[4:8])).total)
+
+
 def test_no_one_plays_for_a_term_that_is_left_out() -> None:
     everyone = "autoencoder", "discriminator", "weights"
     left_out: tuple[tuple[dict[str, Any], int], ...] = (

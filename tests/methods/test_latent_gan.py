@@ -40,6 +40,31 @@ def test_a_discriminator_that_knows_nothing_costs_two_log_two() -> None:
     assert_close(method.loss(Batch(images())).parts["generator"].item(), math.log(2))
 
 
+def test_both_sides_losses_by_hand() -> None:
+    """Real is what was observed, Q learns from what was made, and the generator wants that to look real."""
+    method, x = make(InfoGAN), images()
+    torch.manual_seed(1)
+    found = method.discriminator_loss(Batch(x))
+    torch.manual_seed(1)
+    made = method.loss(Batch(x)).parts
+    torch.manual_seed(1)
+    z = method.latents(x)
+    (real, _), (fake, guess) = method.discriminator(x), method.discriminator(method.made(z))
+    assert (real.mean() - fake.mean()).abs() > 1e-3
+    adversary = -(real.sigmoid().log().mean() + (1 - fake.sigmoid()).log().mean())
+    assert_close(found.parts["adversary"], adversary)
+    assert_close(found.parts["information"], method.error(guess, z))
+    assert_close(made["generator"], -fake.sigmoid().log().mean())
+    assert_close(made["information"], method.error(guess, z))
+
+
+def test_no_gradient_of_the_discriminator_s_loss_reaches_the_generator() -> None:
+    method = make(InfoGAN)
+    method.discriminator_loss(Batch(images())).total.backward()
+    assert all(parameter.grad is None for parameter in method.generator.parameters())
+    assert any(parameter.grad is not None for parameter in method.discriminator.parameters())
+
+
 def test_sizes_are_checked() -> None:
     with pytest.raises(ValueError, match="at least 2 codes, 0 of noise and 1 update a step; got code=1"):
         make(InfoGAN, code=1)
