@@ -82,12 +82,13 @@ def test_the_correlated_factors_codes_come_first_with_what_they_matter_for() -> 
         "b": np.array([0.1, 0.8, 0.1]),
         "c": np.array([0.6, 0.2, 0.2]),
     }
-    assert noted(importances, ("b",)) == {
+    assert noted(importances, [0, 1, 2], ("b",)) == {
         "codes": [1, 0],
         "notes": ["b, correlated", "a and c"],
         "marked": [1],
     }
-    assert noted({}) == {}
+    assert noted(importances, [5, 3, 9], ("b",))["codes"] == [3, 5]
+    assert noted({}, [0, 1]) == {}
 
 
 def test_neighbours_lie_nearest_in_their_strand(monkeypatch: pytest.MonkeyPatch) -> None:

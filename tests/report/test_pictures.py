@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 from unbraid.model import load
 from unbraid.plan import Plan
+from unbraid.report.figures import activity, examples
+from unbraid.report.intervention import importance_chart
 from unbraid.report.pictures import ALL_FIGURES, ROWS, chart_of, pictures_of, shows_images
 from unbraid.runs import Run
 
@@ -30,6 +35,33 @@ def test_correlated_factors_are_shown_together(tmp_path: Path) -> None:
     run = trained(tmp_path / "run", "beta-vae", "sprites", **options)
     figures, charts, _ = pictures(run, Plan("beta-vae", "sprites", options))
     assert "quantiles" in figures and charts == {"joint"}
+
+
+def test_a_strand_of_several_codes_goes_by_its_name_and_its_busiest_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DCI has one row a strand there, which is no number of a code."""
+    options = {"size": 32, "features": 2, "dimensions": 3, "translation": 0.0, "architecture": "mlp"}
+    correlated = {"correlate": ("pos_x", "scale"), "sigma": 0.2}
+    run = trained(tmp_path / "run", "intervention", "sprites", **options, **correlated)
+    importances = np.tile([[0.9], [0.1]], (1, 5))
+    importances[:, 3] = 0.2, 0.8  # pos_x
+    run.add_scores([{"metric": "dci", "value": 0.5, "evidence": {"importances": importances.tolist()}}])
+    rows: list[list[str]] = []
+    monkeypatch.setattr(
+        "unbraid.report.pictures.importance_chart",
+        lambda *place, codes, **_: (rows.append(codes), importance_chart(*place, codes=codes))[1],
+    )
+    model, dataset = (
+        load(run.folder, device="cpu"),
+        Plan("intervention", "sprites", {"size": 32, **correlated}).dataset(),
+    )
+    figures, charts, missing = pictures_of(run, model, dataset)
+    assert not missing and "importance" in charts and rows[0] == ["z0", "z1"]
+    busy = activity(model, examples(dataset, 512)).amounts
+    second = max(model.strands["z1"], key=lambda code: busy[code])
+    noted = {row.label: row.note for row in figures["quantiles"].rows}
+    assert noted[f"code {second}"] == "pos_x, correlated"
 
 
 def test_rows_have_pictures_of_flows_alone(tmp_path: Path) -> None:

@@ -128,19 +128,20 @@ def quantile_traversals(
 
 
 def noted(
-    importances: Mapping[str, Float[np.ndarray, " d"]], highlight: Sequence[str] = ()
+    importances: Mapping[str, Float[np.ndarray, " d"]], codes: Sequence[int], highlight: Sequence[str] = ()
 ) -> dict[str, list]:
     """Which codes to move and what to say beside them: the most important one of each factor, those to look at first.
 
-    What `quantile_traversals` takes as `codes`, `notes` and `marked`; nothing where no importance is known.
+    What `quantile_traversals` takes as `codes`, `notes` and `marked`; nothing where no importance is known. `codes`
+    are those that the importances are of, or one for each strand that they are of.
     """
     if not importances:
         return {}
+    best = {factor: codes[int(found.argmax())] for factor, found in importances.items()}
     notes: dict[int, list[str]] = {}
     for factor in sorted(importances, key=lambda name: name not in highlight):
-        said = f"{factor}, correlated" if factor in highlight else factor
-        notes.setdefault(int(importances[factor].argmax()), []).append(said)
-    marked = {int(importances[factor].argmax()) for factor in importances if factor in highlight}
+        notes.setdefault(best[factor], []).append(f"{factor}, correlated" if factor in highlight else factor)
+    marked = {best[factor] for factor in importances if factor in highlight}
     return {
         "codes": list(notes),
         "notes": [" and ".join(said) for said in notes.values()],

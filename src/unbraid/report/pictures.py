@@ -9,7 +9,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.model import Model
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import CONTRAST_FIGURES, contrasts
-from unbraid.report.figures import Figure, reconstructions, swaps, traversals
+from unbraid.report.figures import Figure, activity, examples, reconstructions, swaps, traversals
 from unbraid.report.flows import flow_charts, variables
 from unbraid.report.intervention import (
     importance_chart,
@@ -72,7 +72,7 @@ def pictures_of(run: Run, model: Model, dataset: Dataset) -> tuple[dict[str, Fig
         if name == "neighbours" and not getattr(model.method, "blocks", ()):
             continue
         try:
-            notes = noted(_importances(run, dataset), _correlated(dataset)) if name == "quantiles" else {}
+            notes = _notes(run, model, dataset) if name == "quantiles" else {}
             figures[name] = figure(model, dataset, **notes)
         except ValueError as error:
             missing.append(str(error))
@@ -83,7 +83,7 @@ def pictures_of(run: Run, model: Model, dataset: Dataset) -> tuple[dict[str, Fig
             charts = _strand_charts(model, dataset)
         except ValueError as error:
             missing.append(str(error))
-    charts |= _factor_charts(run, dataset)
+    charts |= _factor_charts(run, model, dataset)
     return (
         figures,
         charts,
@@ -117,7 +117,26 @@ def _importances(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
     return dict(zip(names, table.T, strict=True)) if table.shape[1] == len(names) else {}
 
 
-def _factor_charts(run: Run, dataset: Dataset) -> dict[str, Chart]:
+def _notes(run: Run, model: Model, dataset: Dataset) -> dict[str, list]:
+    """The codes that matter most and what for; of a strand of several codes the busiest stands for it."""
+    importances = _importances(run, dataset)
+    if not importances:
+        return {}
+    rows = [model.strands[name] for name in _scored(model, importances)]
+    if any(len(row) > 1 for row in rows):
+        busy = activity(model, examples(dataset, 512, seed=0)).amounts
+        rows = [(max(row, key=lambda code: busy[code]),) for row in rows]
+    return noted(importances, [code for (code,) in rows], _correlated(dataset))
+
+
+def _scored(model: Model, importances: dict[str, np.ndarray]) -> list[str | int]:
+    """What DCI compared: the strands that stand for a feature each, or the codes of the default strand."""
+    blocks, codes = getattr(model.method, "blocks", ()), model.strands[model.strands.default]
+    count = len(next(iter(importances.values())))
+    return list(blocks if len(blocks) == count != len(codes) else codes)
+
+
+def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]:
     """The joint distribution of factors that training showed correlated, and what DCI found each code to matter for."""
     pair = _correlated(dataset)
     charts = {}
@@ -129,11 +148,12 @@ def _factor_charts(run: Run, dataset: Dataset) -> dict[str, Chart]:
         )
     if found := _importances(run, dataset):
         importances, names = np.stack(list(found.values()), 1), list(found)
+        rows = [str(row) for row in _scored(model, found)]
         charts["importance"] = chart_of(
             "What each code matters for",
             "Importance of each code in predicting each factor, as DCI has it"
             + (", the correlated factors in red." if pair else "."),
-            lambda dark: importance_chart(importances, names, highlight=pair, dark=dark),
+            lambda dark: importance_chart(importances, names, codes=rows, highlight=pair, dark=dark),
         )
     return charts
 
