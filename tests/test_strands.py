@@ -22,7 +22,8 @@ def test_cutting_gives_consecutive_dimensions() -> None:
 
 
 def test_a_number_is_a_strand_of_one_code(codes: torch.Tensor) -> None:
-    assert STRANDS[3] == (3,)
+    assert STRANDS[3] == STRANDS["3"] == (3,)  # type: ignore[index]
+    assert Strands({"3": (0, 1)}, size=4)["3"] == (0, 1)
     assert_close(STRANDS.take(codes, 3), codes[:, 3:])
 
 

@@ -59,6 +59,8 @@ class Strands(Mapping[str, tuple[int, ...]]):
         return cls(strands, size=start, default=default)
 
     def __getitem__(self, strand: str | int) -> tuple[int, ...]:
+        if isinstance(strand, str) and strand.isdecimal() and strand not in self._strands:
+            strand = int(strand)
         if isinstance(strand, int):
             if not 0 <= strand < self.size:
                 raise ValueError(

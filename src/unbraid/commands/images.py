@@ -55,15 +55,15 @@ def edit_images(
         raise ValueError(f"--swap exchanges a strand between two images; got {len(images)}.")
     codes = model.encode(images)
     rows: list[tuple[str, Observations]] = [("images", images), ("reconstructed", model.decode(codes))]
-    for strand in map(_strand, swap):
+    for strand in swap:
         a, b = model.strands.swap(codes[:1], codes[1:], strand)
         rows.append((f"swap {strand}", model.decode(torch.cat([a, b]))))
     for entry in set_:
         strand, values = _assignment(entry, model)
         rows.append((f"set {entry}", model.decode(model.strands.set(codes, strand, values))))
-    for strand in map(_strand, zero):
+    for strand in zero:
         rows.append((f"zero {strand}", model.decode(model.strands.zero(codes, strand))))
-    for strand in map(_strand, sweep):
+    for strand in sweep:
         for code in model.strands[strand]:  # a strand is swept code by code
             for name, image in zip(names, images, strict=True):
                 rows.append((f"sweep {code}: {name}", model.traverse(image, code, SWEEP)[:, 0]))
@@ -88,14 +88,8 @@ def read_observations(paths: Sequence[Path], shape: tuple[int, ...]) -> tuple[li
     return [file.name for file in files], torch.stack(images).float() / 255
 
 
-def _strand(text: str) -> str | int:
-    """A strand's name, or the number of a single code."""
-    return int(text) if text.isdecimal() else text
-
-
-def _assignment(text: str, model: Model) -> tuple[str | int, Tensor]:
-    name, equals, values = text.partition("=")
-    strand = _strand(name)
+def _assignment(text: str, model: Model) -> tuple[str, Tensor]:
+    strand, equals, values = text.partition("=")
     try:
         numbers = torch.tensor([float(value) for value in values.split(",")])
     except ValueError:
