@@ -102,6 +102,19 @@ def test_mistakes_get_one_sentence(options: dict, sentence: str) -> None:
         under_law(grid(), **options)
 
 
+def test_whole_things_are_held_out() -> None:
+    """Six of them in ten shades each: 13 observations are one and a bit of them, 4 not half of one."""
+    space = FactorSpace({"thing": 6, "shade": 10})
+    data = Dataset(torch.zeros(60, 1, 1, 1, dtype=torch.uint8), name="six", space=space, instance="thing")
+    assert data.things == 6 and grid().things == len(grid())
+    assert len(under_law(data, hold_out=13, split="test")) == 10
+    for hold_out, things in ((4, 0), (57, 6)):
+        with pytest.raises(
+            ValueError, match=f"six shows 6 things in 60 .* 1 to 5 of them; .* would be {things}"
+        ):
+            under_law(data, hold_out=hold_out)
+
+
 def test_a_joint_distribution_without_mass_is_refused() -> None:
     """A ridge so narrow that none of the combinations that occur has a weight above 0."""
     apart = grid().under(lambda space: space.only(a=[0]).only(b=[2]))

@@ -286,6 +286,13 @@ class Dataset:
         source = self.source[rows.to(self.source.device)] if isinstance(self.source, Tensor) else self.source
         return self._with(source=source, space=FactorSpace(sizes), combinations=numbers, origin=None)
 
+    @property
+    def things(self) -> int:
+        """How many different things the observations show: its instances, or the observations themselves."""
+        if self.space is None or self.instance is None:
+            return len(self)
+        return len(self.space.occurring[self.space.column(self.instance)])
+
     def split(self, fraction: float, generator: Generator) -> tuple["Dataset", "Dataset"]:
         """Two datasets without a common observation; the second has the given fraction of them.
 

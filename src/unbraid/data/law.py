@@ -34,7 +34,8 @@ def under_law(
         correlate: Two factors that training shows correlated, such as pos_x,scale.
         sigma: The width of their ridge, exp(-(v1 - v2)² / 2σ²) with both from 0 to 1: the smaller, the stronger.
         resample: How many observations to draw once, with replacement, and train on alone; 0 for all.
-        hold_out: How many observations are kept apart to test, the same ones for any correlation.
+        hold_out: How many observations are kept apart to test, the same ones for any correlation; of a dataset that
+            shows things several times, all observations of as many things as come nearest.
         split: `train`, or `test` for those that are held out.
         law_seed: Of what is held out and of what is drawn.
     """
@@ -56,6 +57,11 @@ def under_law(
             raise ValueError(
                 f"{name} has {len(dataset)} observations, so at most {len(dataset) - 1} can be held out; got "
                 f"hold_out={hold_out}."
+            )
+        if not 0 < (things := round(dataset.things * hold_out / len(dataset))) < dataset.things:
+            raise ValueError(
+                f"{name} shows {dataset.things} things in {len(dataset)} observations, and whole things are held out, "
+                f"1 to {dataset.things - 1} of them; hold_out={hold_out} would be {things}."
             )
         kept, held = dataset.split(hold_out / len(dataset), _generator(law_seed, "held out"))
     if split == "test":
