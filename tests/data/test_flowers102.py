@@ -1,5 +1,6 @@
 """Oxford Flowers 102, src/unbraid/data/flowers102.py."""
 
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -44,6 +45,24 @@ def test_the_official_archive_is_unpacked_once_and_nothing_beside_its_pictures(t
     names = sorted(file.name for file in (folder / "jpg").iterdir())
     assert names == ["image_00001.jpg", "image_00002.jpg", "image_00003.jpg"]
     assert not (tmp_path.parent / "outside.jpg").exists()
+
+
+def test_an_archive_is_unpacked_whole_or_not_at_all(tmp_path: Path) -> None:
+    """One that ends in the middle leaves nothing that would be taken for the dataset; missing pictures are said."""
+    folder = make(tmp_path)
+    with tarfile.open(folder / "102flowers.tgz", "w") as archive:
+        archive.add(folder / "jpg", "jpg")
+    whole = (folder / "102flowers.tgz").read_bytes()
+    (folder / "jpg" / "image_00002.jpg").unlink()
+    with pytest.raises(ValueError, match=r"jpg holds 2 of the 3 pictures that imagelabels.mat has kinds of"):
+        check_dataset("flowers102", tmp_path)
+    shutil.rmtree(folder / "jpg")
+    (folder / "102flowers.tgz").write_bytes(whole[:2600])
+    with pytest.raises(ValueError, match=r"102flowers\.tgz is damaged"):
+        flowers102(tmp_path, size=8)
+    assert not (folder / "jpg").exists()
+    (folder / "102flowers.tgz").write_bytes(whole)
+    assert len(flowers102(tmp_path, size=8)) == 3 and not (folder / "jpg.part").exists()
 
 
 def test_pictures_alone_will_do(tmp_path: Path) -> None:

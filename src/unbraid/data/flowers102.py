@@ -2,6 +2,7 @@
 Large Number of Classes."""
 
 import re
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -28,7 +29,13 @@ class Flowers(Files):
         return self.path(root) if (self.path(root) / "jpg").is_dir() else super().locate(root)
 
     def verify(self, path: Path) -> None:
-        """There are no published hashes: that every picture can be read must do."""
+        """There are no published hashes: that no picture is missing, and that each can be read, must do."""
+        labels, files = path / Path(LABELS.file).name, _pictures(path / "jpg")
+        if files and labels.is_file() and len(files) < (count := len(_labels(labels))):
+            raise ValueError(
+                f"{path / 'jpg'} holds {len(files)} of the {count} pictures that {labels.name} has kinds of: delete "
+                "the folder, so that the archive is unpacked again, or put the others there."
+            )
 
 
 FILES = Flowers((IMAGES, LABELS))
@@ -48,7 +55,7 @@ def flowers102(root: Path | None = None, *, size: int = 64) -> Dataset:
     folder = data_root(root) / "flowers102" / "jpg"
     if not folder.is_dir():
         _unpack(IMAGES.locate(root), folder)
-    files = sorted(folder.glob("image_*.jpg"))
+    files = _pictures(folder)
     if not files:
         raise FileNotFoundError(
             f"{folder} holds no image_00001.jpg and so on: put the archive's pictures there."
@@ -66,12 +73,22 @@ def flowers102(root: Path | None = None, *, size: int = 64) -> Dataset:
     )
 
 
-def _kinds(path: Path, files: list[Path]) -> np.ndarray:
-    """The kind of each picture, from 0; the file has them from 1, in the order of the pictures' numbers."""
+def _pictures(folder: Path) -> list[Path]:
+    return sorted(folder.glob("image_*.jpg"))
+
+
+def _labels(path: Path) -> np.ndarray:
+    """The kinds in the file, from 0 on; it has them from 1, in the order of the pictures' numbers."""
     from scipy.io import loadmat
 
     with readable(path):
-        kinds = np.asarray(loadmat(path)["labels"]).ravel().astype(np.int64) - 1
+        return np.asarray(loadmat(path)["labels"]).ravel().astype(np.int64) - 1
+
+
+def _kinds(path: Path, files: list[Path]) -> np.ndarray:
+    """The kind of each picture."""
+    kinds = _labels(path)
+    with readable(path):
         numbers = np.array([int(file.stem.removeprefix("image_")) - 1 for file in files])
         if kinds.min() < 0 or kinds.max() >= CLASSES or numbers.max() >= len(kinds):
             raise ValueError(f"it should have a kind from 1 to {CLASSES} for each picture")
@@ -79,7 +96,9 @@ def _kinds(path: Path, files: list[Path]) -> np.ndarray:
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """The pictures of the archive beside it; nothing else of it is written."""
+    """The pictures of the archive beside it, all of them or none; nothing else of it is written."""
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)  # of an unpacking that broke off
     with readable(archive), tarfile.open(archive) as stored:
         pictures = [
             member
@@ -87,7 +106,8 @@ def _unpack(archive: Path, folder: Path) -> None:
             if member.isfile() and re.fullmatch(r"jpg/image_\d{5}\.jpg", member.name)
         ]
         contents = {Path(member.name).name: stored.extractfile(member) for member in pictures}
-        folder.mkdir(parents=True, exist_ok=True)
+        part.mkdir(parents=True)
         for name, content in contents.items():
             assert content is not None
-            (folder / name).write_bytes(content.read())
+            (part / name).write_bytes(content.read())
+    part.rename(folder)

@@ -10,6 +10,7 @@ import io
 import math
 import os
 import shutil
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -33,7 +34,7 @@ CHUNK = 1 << 24
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Says in one sentence what is wrong when a file turns out not to be readable."""
-    damage = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+    damage = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError, KeyError)
     try:
         yield
     except damage as error:
