@@ -17,6 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from scipy.stats import spearmanr
 
@@ -83,7 +84,9 @@ def main() -> None:
         found = [score["value"] for score in Run(folder).scores() if score["metric"] == "dci"]
         if found:
             known[folder] = found[-1]
-    folders = sorted(known, key=lambda folder: known[folder])[:: max(1, len(known) // arguments.models)]
+    ranked = sorted(known, key=lambda folder: known[folder])
+    places = np.linspace(0, len(ranked) - 1, min(arguments.models, len(ranked))).round().astype(int)
+    folders = [ranked[place] for place in places]
     score = partial(scored, samples=arguments.samples, device=arguments.device)
     with ProcessPoolExecutor(arguments.workers, mp_context=get_context("spawn")) as pool:
         table = list(pool.map(score, map(str, folders)))

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from tests.small_study import PLANS, small_study
+from unbraid.evaluate import evaluate
 from unbraid.model import load
+from unbraid.optimisers import Adam
 from unbraid.plan import replace
 from unbraid.select import select
 
@@ -92,6 +94,19 @@ def test_translation_takes_the_lowest_relative_difficulty(
     np.testing.assert_allclose([one.spread for one in found.settings], [2**0.5, 8**0.5, 0.5**0.5])
 
 
+@pytest.mark.parametrize("by", ["translation", "difficulty"])
+def test_models_are_ranked_by_the_metric_itself(by: str, tmp_path: Path) -> None:
+    plan = replace(PLANS[0], steps=60, optimiser=Adam(0.01))
+    folder = small_study(tmp_path / "study", [plan])
+    found = select(folder, by, samples=130, device="cpu")
+    assert len(found.choices) == 1
+    for choice in found.choices:
+        model, dataset = load(folder / "runs" / choice.run, device="cpu"), PLANS[0].dataset()
+        entries = evaluate(model.method, dataset, ["translation_difficulty"], samples=130, test_samples=0)
+        name = "translation_difficulty" + (".relative" if by == "translation" else "")
+        assert choice.score == next(entry["value"] for entry in entries if entry["metric"] == name)
+
+
 def test_difficulty_takes_the_lowest_of_the_models_that_decode_something(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +117,7 @@ def test_difficulty_takes_the_lowest_of_the_models_that_decode_something(
 
 
 def test_translation_is_the_metric_s_or_the_reason_why_not(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"ranked by translation: A translation is learned .* got 80 codes"):
+    with pytest.raises(ValueError, match=r"ranked by translation: A translation is learned .* got 80"):
         select(folder, "translation", samples=80, device="cpu")
 
 
