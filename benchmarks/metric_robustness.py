@@ -11,6 +11,7 @@ better.
 
 import argparse
 import csv
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -70,6 +71,12 @@ def scored(folder: str, samples: int, device: str) -> list[float]:
     return values
 
 
+def spread(ranked: Sequence[Path], count: int) -> list[Path]:
+    """So many of them, from the first to the last, evenly; all of them where they are fewer."""
+    places = np.linspace(0, len(ranked) - 1, min(count, len(ranked))).round().astype(int)
+    return [ranked[place] for place in places]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("study", type=Path)
@@ -84,9 +91,7 @@ def main() -> None:
         found = [score["value"] for score in Run(folder).scores() if score["metric"] == "dci"]
         if found:
             known[folder] = found[-1]
-    ranked = sorted(known, key=lambda folder: known[folder])
-    places = np.linspace(0, len(ranked) - 1, min(arguments.models, len(ranked))).round().astype(int)
-    folders = [ranked[place] for place in places]
+    folders = spread(sorted(known, key=lambda folder: known[folder]), arguments.models)
     score = partial(scored, samples=arguments.samples, device=arguments.device)
     with ProcessPoolExecutor(arguments.workers, mp_context=get_context("spawn")) as pool:
         table = list(pool.map(score, map(str, folders)))

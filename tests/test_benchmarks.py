@@ -44,3 +44,9 @@ def test_figures_of_contrast_are_named_by_what_tells_runs_apart() -> None:
         "principled-contrast-eq-7-grassy-mnist": done[4][0],
         "principled-contrast-eq-8-grassy-mnist-nonlinear": done[5][0],
     }
+
+
+def test_as_many_models_as_asked_are_spread_over_the_ranking() -> None:
+    spread = script("metric_robustness").spread
+    assert spread(range(20), 12) == [0, 2, 3, 5, 7, 9, 10, 12, 14, 16, 17, 19]
+    assert spread(range(5), 12) == [0, 1, 2, 3, 4]
