@@ -55,6 +55,9 @@ def test_the_correlated_factor_s_best_code_is_framed_in_red() -> None:
     (frame,) = [patch for patch in chart.axes[0].patches]
     assert (frame.get_x(), frame.get_y()) == (-0.5, 0.5)  # type: ignore[attr-defined]
     assert chart.axes[0].get_xticklabels()[0].get_color() != chart.axes[0].get_xticklabels()[1].get_color()
+    assert chart.axes[0].get_ylabel() == "code"
+    strands = importance_chart(np.eye(2), ["a", "b"], codes=["z0", "z1"])
+    assert strands.axes[0].get_ylabel() == "strand"
 
 
 def test_traversals_go_from_quantile_to_quantile(monkeypatch: pytest.MonkeyPatch) -> None:

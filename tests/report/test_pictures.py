@@ -57,7 +57,8 @@ def test_a_strand_of_several_codes_goes_by_its_name_and_its_busiest_code(
         Plan("intervention", "sprites", {"size": 32, **correlated}).dataset(),
     )
     figures, charts, missing = pictures_of(run, model, dataset)
-    assert not missing and "importance" in charts and rows[0] == ["z0", "z1"]
+    assert not missing and charts["importance"].heading == "What each strand matters for"
+    assert rows[0] == ["z0", "z1"]
     busy = activity(model, examples(dataset, 512)).amounts
     second = max(model.strands["z1"], key=lambda code: busy[code])
     noted = {row.label: row.note for row in figures["quantiles"].rows}

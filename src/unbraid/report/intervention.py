@@ -56,7 +56,7 @@ def importance_chart(
     highlight: Sequence[str] = (),
     dark: bool = False,
 ) -> "Chart":
-    """How much each code matters for each factor, as DCI sees it; the factors to look at in red (Fig. 4a)."""
+    """How much each code, or strand, matters for each factor, as DCI sees it; those to look at in red (Fig. 4a)."""
     from matplotlib.patches import Rectangle
 
     names = [str(code) for code in range(len(importances))] if codes is None else list(codes)
@@ -66,7 +66,7 @@ def importance_chart(
     )
     axes.set_xticks(range(len(factors)), factors, rotation=30, ha="right")
     axes.set_yticks(range(len(names)), names)
-    axes.set_ylabel("code")
+    axes.set_ylabel("code" if all(name.isdecimal() for name in names) else "strand")
     for column, (name, label) in enumerate(zip(factors, axes.get_xticklabels(), strict=True)):
         if name in highlight:
             best = int(importances[:, column].argmax())

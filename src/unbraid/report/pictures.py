@@ -149,9 +149,10 @@ def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]
     if found := _importances(run, dataset):
         importances, names = np.stack(list(found.values()), 1), list(found)
         rows = [str(row) for row in _scored(model, found)]
+        what = "code" if rows[0].isdecimal() else "strand"
         charts["importance"] = chart_of(
-            "What each code matters for",
-            "Importance of each code in predicting each factor, as DCI has it"
+            f"What each {what} matters for",
+            f"Importance of each {what} in predicting each factor, as DCI has it"
             + (", the correlated factors in red." if pair else "."),
             lambda dark: importance_chart(importances, names, codes=rows, highlight=pair, dark=dark),
         )
