@@ -8,7 +8,6 @@ Intervention, 2021, the model whose active features are the easiest to translate
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -238,15 +237,31 @@ def _by_centrality(
 
 
 def _by_translation(
-    candidates: Sequence[_Candidate],
-    left_out: dict[str, str],
-    *,
-    samples: int,
-    seed: int,
-    relative: bool = True,
+    candidates: Sequence[_Candidate], left_out: dict[str, str], *, samples: int, seed: int
 ) -> dict[str, float]:
-    """Every model by itself. The plain difficulty is lowest where nothing is decoded, so such models are left out."""
+    """Every model by itself, by the `relative` difficulty: the plain one is lowest where nothing is decoded."""
+    found = _translated(candidates, left_out, samples, seed)
+    return {run: values["translation_difficulty.relative"] for run, values in found.items()}
+
+
+def _by_difficulty(
+    candidates: Sequence[_Candidate], left_out: dict[str, str], *, samples: int, seed: int
+) -> dict[str, float]:
+    """Every model by itself, by the plain difficulty, without those that decode nothing."""
     scores: dict[str, float] = {}
+    for run, values in _translated(candidates, left_out, samples, seed).items():
+        if values["translation_difficulty.active_features"]:
+            scores[run] = values["translation_difficulty"]
+        else:
+            left_out[run] = "None of its features is active, and nothing is easier to translate than that."
+    return scores
+
+
+def _translated(
+    candidates: Sequence[_Candidate], left_out: dict[str, str], samples: int, seed: int
+) -> dict[str, dict[str, float]]:
+    """What the translation metric says of each run, by the names of its entries."""
+    scores: dict[str, dict[str, float]] = {}
     for one in candidates:
         try:
             size = min(samples, len(one.dataset))
@@ -258,12 +273,7 @@ def _by_translation(
                 test_samples=0,
                 seed=seed,
             )
-            values = {score["metric"]: score["value"] for score in found}
-            if not (relative or values["translation_difficulty.active_features"]):
-                raise ValueError(
-                    "None of its features is active, and nothing is easier to translate than that."
-                )
-            scores[one.run.folder.name] = values["translation_difficulty" + ".relative" * relative]
+            scores[one.run.folder.name] = {entry["metric"]: entry["value"] for entry in found}
         except ValueError as error:
             left_out[one.run.folder.name] = str(error)
     return scores
@@ -273,7 +283,7 @@ WAYS: dict[str, Callable[..., dict[str, float]]] = {
     "udr": _by_udr,
     "centrality": _by_centrality,
     "translation": _by_translation,
-    "difficulty": partial(_by_translation, relative=False),
+    "difficulty": _by_difficulty,
 }
 
 

@@ -122,18 +122,16 @@ def _notes(run: Run, model: Model, dataset: Dataset) -> dict[str, list]:
     importances = _importances(run, dataset)
     if not importances:
         return {}
-    rows = [model.strands[name] for name in _scored(model, importances)]
+    rows = [model.strands[name] for name in _scored(model)]
     if any(len(row) > 1 for row in rows):
         busy = activity(model, examples(dataset, 512, seed=0)).amounts
         rows = [(max(row, key=lambda code: busy[code]),) for row in rows]
     return noted(importances, [code for (code,) in rows], _correlated(dataset))
 
 
-def _scored(model: Model, importances: dict[str, np.ndarray]) -> list[str | int]:
-    """What DCI compared: the strands that stand for a feature each, or the codes of the default strand."""
-    blocks, codes = getattr(model.method, "blocks", ()), model.strands[model.strands.default]
-    count = len(next(iter(importances.values())))
-    return list(blocks if len(blocks) == count != len(codes) else codes)
+def _scored(model: Model) -> list[str | int]:
+    """What DCI compares: the strands that stand for a feature each, or else the codes of the default strand."""
+    return list(getattr(model.method, "blocks", ()) or model.strands[model.strands.default])
 
 
 def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]:
@@ -148,7 +146,7 @@ def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]
         )
     if found := _importances(run, dataset):
         importances, names = np.stack(list(found.values()), 1), list(found)
-        rows = [str(row) for row in _scored(model, found)]
+        rows = [str(row) for row in _scored(model)]
         what = "code" if rows[0].isdecimal() else "strand"
         charts["importance"] = chart_of(
             f"What each {what} matters for",
