@@ -23,25 +23,18 @@ import torch
 from torch import Generator
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.sets import Sets
-from unbraid.finishing import finish
+from unbraid.data.set_draw import SetDraw
 from unbraid.metrics import spectrum
-from unbraid.model import Model, load
 from unbraid.objectives import factorial_nll, set_moments
-from unbraid.reopen import dataset_of
 from unbraid.report.charts import file_bytes
-from unbraid.report.flows import (
-    augmented_samples,
-    class_means,
-    recovery_chart,
-    rotation_chart,
-    spectrum_chart,
-    variable,
-    variables,
-)
-from unbraid.report.sheets import png_bytes
-from unbraid.runs import Run
-from unbraid.settings import rebuild
+from unbraid.report.flow_charts import recovery_chart, rotation_chart, spectrum_chart
+from unbraid.report.flows import augmented_samples, class_means, variable, variables
+from unbraid.report.image_grid import png_bytes
+from unbraid.runs.folder import Run
+from unbraid.runs.model import Model, load
+from unbraid.runs.run_dataset import training_dataset
+from unbraid.settings import from_json
+from unbraid.training.post_training import run_post_training
 
 SHOWN = ("latent_r2", "latent_mcc", "spectrum", "spectrum.drop", "spread_rank", "spread_rank.least_ratio")
 
@@ -54,7 +47,7 @@ def setting_of(run: Run) -> str:
     if run.data_name == "mixture" and run.method_name == "augmented-gin":
         words = ["both" if len(options.get("along", (0, 1))) == 2 else "one"]
         cooling = method.get("cooling")
-        noise = rebuild(cooling).end if cooling else method["noise"]
+        noise = from_json(cooling).end if cooling else method["noise"]
         words += [f"noise {noise:g}" if noise else "no noise", *([] if cooling else ["as printed"])]
         words += ["varying spreads"] if options.get("spreads") == "varying" else []
         words += ["turned"] if options.get("turn") else []
@@ -115,9 +108,9 @@ def markdown(found: list[dict[str, Any]]) -> str:
 
 def opened(run: Run, root: Path | None) -> tuple[Model, Dataset]:
     """The run's model, its strands found, and its data."""
-    model, dataset = load(run.folder, device="cpu"), dataset_of(run, root)
+    model, dataset = load(run.folder, device="cpu"), training_dataset(run, root)
     if "informative" not in model.strands and hasattr(model.method, "discover"):
-        finish(model.method, dataset)
+        run_post_training(model.method, dataset)
     return model, dataset
 
 
@@ -130,11 +123,11 @@ def mixture_figures(runs: list[Run], out: Path, root: Path | None) -> None:
             rows = torch.arange(len(dataset))
             assert dataset.latents is not None and dataset.combinations is not None
             observed = dataset.observe(rows)
-            given = dataset.combinations if model.method.auxiliary else None
-            codes = model.encode(observed, given=given).numpy()
+            given = dataset.combinations if model.method.conditions_on_labels else None
+            codes = model.encode(observed, condition=given).numpy()
             chart = recovery_chart(
                 observed.numpy(),
-                dataset.latents.true(rows).numpy(),
+                dataset.latents.informative(rows).numpy(),
                 dataset.combinations.numpy(),
                 {f"found, {title} of {len(group)}": codes},
             )
@@ -149,9 +142,11 @@ def mixture_figures(runs: list[Run], out: Path, root: Path | None) -> None:
 def rotation(run: Run, root: Path | None) -> tuple[list[float], list[float]]:
     """The loss on fresh sets when the two widest codes are whitened, turned and scaled back, by angle in degrees."""
     model, dataset = opened(run, root)
-    sets = Sets(redraw=True, members=101)(dataset, 2000, Generator().manual_seed(0), torch.tensor(0)).x[:, 1:]
+    sets = SetDraw(fresh_each_step=True, set_size=101)(
+        dataset, 2000, Generator().manual_seed(0), torch.tensor(0)
+    ).x[:, 1:]
     z = model.method.encode(sets.flatten(0, 1)).unflatten(0, sets.shape[:2])
-    wide = z[:, :, model.method.spread.argsort(descending=True)[:2]].double()  # type: ignore[union-attr]
+    wide = z[:, :, model.method.std.argsort(descending=True)[:2]].double()  # type: ignore[union-attr]
     within = torch.stack([torch.cov(codes.t()) for codes in wide]).mean(0)
     whiten = torch.linalg.cholesky(torch.linalg.inv(within))
     white = (wide - wide.mean((0, 1))) @ whiten
@@ -171,7 +166,7 @@ def digit_figures(runs: list[Run], out: Path, root: Path | None) -> None:
         model, dataset = opened(run, root)
         name = _file(setting_of(run))
         (out / "digits-augmented.png").write_bytes(png_bytes(augmented_samples(dataset).sheet()))
-        x = dataset.observe(dataset.draw(4096, Generator().manual_seed(0)))
+        x = dataset.observe(dataset.sample_indices(4096, Generator().manual_seed(0)))
         first = spectrum(
             x.flatten(1).numpy() + 0.01 * np.random.default_rng(0).standard_normal((len(x), x[0].numel()))
         )
@@ -180,9 +175,9 @@ def digit_figures(runs: list[Run], out: Path, root: Path | None) -> None:
         (out / f"digits-{name}-spectrum.png").write_bytes(file_bytes(chart, "png"))
         (out / f"digits-{name}-variables.png").write_bytes(png_bytes(variables(model, dataset).sheet()))
         means = class_means(model, dataset)
-        for place, code in enumerate(trained.order[:20].tolist(), start=1):
+        for index, code in enumerate(trained.order[:20].tolist(), start=1):
             sheet = variable(model, means, code).sheet()
-            (out / f"digits-{name}-variable-{place:02d}.png").write_bytes(png_bytes(sheet))
+            (out / f"digits-{name}-variable-{index:02d}.png").write_bytes(png_bytes(sheet))
 
 
 def _file(name: str) -> str:

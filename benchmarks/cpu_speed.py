@@ -1,10 +1,10 @@
 """Training steps on a CPU: each method in Unbraid's loop, and in the eager loop one would write around its losses.
 
-    python benchmarks/cpu_speed.py [--methods sw-vae,…] [--rounds 7] [--steps 3] [--batch 64] [--json]
+    python benchmarks/cpu_speed.py [--methods sw-vae,…] [--rounds 7] [--steps 3] [--batch-size 64] [--json]
 
-Both have the same losses, weights, data and rates. The eager loop has PyTorch's own convolutions, weights laid out as
-PyTorch lays them out, and for each player a fused Adam, `backward` and a step. They take turns in one process, and
-processor time counts, since other people's processes disturb the wall clock; the ratio is that of the medians.
+Both have the same losses, weights, data and learning rates. The eager loop has PyTorch's own convolutions, weights laid
+out as PyTorch lays them out, and for each player a fused Adam, `backward` and a step. They alternate in one process,
+and processor time counts, since other people's processes disturb the wall clock; the ratio is that of the medians.
 """
 
 import argparse
@@ -23,21 +23,20 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
 from unbraid.data.rooms import rooms
 from unbraid.data.sprites import sprites
-from unbraid.game import Game
-from unbraid.memory import keep_freed_memory
-from unbraid.methods.assemble import assemble
-from unbraid.methods.base import Method
-from unbraid.model import method_class
+from unbraid.methods import method_class
+from unbraid.methods.base import Method, build_method
+from unbraid.training.process import keep_freed_memory
+from unbraid.training.step import TrainingStep
 from unbraid.types import Terms
 
 METHODS = (
     *("beta-vae", "sw-vae", "recon-contrast", "principled-contrast", "cvae"),
     *("subinfomax none", "subinfomax infomin", "subinfomax orthogonality", "subinfomax permuted"),
     *("subinfomax hessian", "subinfomax correlation", "subinfomax dependence"),
-    *("intervention", "intervention paper", "intervention plain", "intervention settled"),
-    "infogan-cr regularised",
+    *("intervention", "intervention paper", "intervention plain", "intervention sequential"),
+    "infogan-cr regularized",
 )
-SMALL = {"architecture": "conv"}  # in the place of a ResNet, which has no place on two cores
+SMALL = {"architecture": "conv"}  # instead of a ResNet, which is too slow on two cores
 Step = Callable[[], object]
 
 
@@ -51,35 +50,35 @@ def built(name: str, dataset: Dataset, batch: int) -> tuple[Method, Callable[[],
     """The method, and what draws its batches."""
     known, settings = CASES.get(name, (name, {}))
     settings = settings | (SMALL if settings.get("architecture") == "resnet-18" else {})
-    method = assemble(method_class(known), dataset.shape, seed=0, **dataset.sizes, **settings)
-    draw, data = DRAWS[method.batch](), Generator().manual_seed(0)
+    method = build_method(method_class(known), dataset.shape, seed=0, **dataset.counts, **settings)
+    draw, data = DRAWS[method.batch_type](), Generator().manual_seed(0)
     return method, lambda: draw(dataset, batch, data, method.step)
 
 
 def ours(method: Method, draw: Callable[[], Any]) -> Step:
     """As `unbraid train` does it."""
-    game = Game(method)
-    return lambda: game.step(draw, 0)
+    step = TrainingStep(method)
+    return lambda: step.run(draw, 0)
 
 
 def eager(method: Method, draw: Callable[[], Any]) -> Step:
     """Every player's losses, `backward` and an update of its own."""
-    sides = [(player, player.optimiser.make(list(player.parameters))) for player in plain(method).players()]
+    sides = [(player, player.optimizer.make(list(player.parameters))) for player in plain(method).players()]
 
     def step() -> None:
         drawn: list[list[Any]] = []
         moved: dict[str, Terms] = {}
-        for player, optimiser in sides:
+        for player, optimizer in sides:
             for update in range(player.updates):
                 while len(drawn) <= update:
                     drawn.append([])
                 while len(drawn[update]) < player.batches:
                     drawn[update].append(draw())
-                kept = moved[player.takes].kept if update == 0 and player.takes else ()
+                kept = moved[player.takes].cached if update == 0 and player.takes else ()
                 terms = player.loss(*drawn[update][: player.batches], *kept)
                 method.zero_grad(set_to_none=True)
                 terms.total.backward()
-                optimiser.step()
+                optimizer.step()
                 moved[player.name] = terms
         method.step += 1
 
@@ -109,7 +108,7 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -117,7 +116,7 @@ def main() -> None:
     keep_freed_memory()
     rows = []
     for name in arguments.methods.split(","):
-        row = measured(name, arguments.batch, arguments.rounds, arguments.steps)
+        row = measured(name, arguments.batch_size, arguments.rounds, arguments.steps)
         rows.append(row)
         if not arguments.json:
             print(

@@ -8,10 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from unbraid.evaluate import available_metrics, evaluate
-from unbraid.model import load
-from unbraid.plan import Plan
-from unbraid.train import train
+from unbraid.evaluation.evaluate import available_metrics, evaluate
+from unbraid.runs.model import load
+from unbraid.studies.plan import Plan
+from unbraid.training.train import train
 
 # All that score a code against factors; t-SNE and linear probes of classes are another matter.
 METRICS = [name for name in available_metrics() if name not in ("clustering", "group_accuracy", "probe")]
@@ -27,12 +27,14 @@ def main() -> None:
     parser.add_argument("--precision", default="bf16")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
-    options = {"steps": arguments.steps, "precision": arguments.precision, "batch": 64, "seed": 0}
+    options = {"steps": arguments.steps, "precision": arguments.precision, "batch_size": 64, "seed": 0}
     plan = Plan("beta-vae", arguments.data, options)
     dataset = plan.dataset()
     opened = time.perf_counter()
     folder = Path(tempfile.mkdtemp()) / "run"
-    run = train(plan.build(dataset), dataset, out=folder, device=arguments.device, **plan.given("training"))
+    run = train(
+        plan.build(dataset), dataset, out=folder, device=arguments.device, **plan.explicit_options("training")
+    )
     trained = time.perf_counter()
     lines = run.history()
     first, last = next(line for line in lines if line["step"] >= min(1000, arguments.steps)), lines[-1]

@@ -5,7 +5,7 @@
 
 Without folders it writes the page of an untrained β-VAE on sprites of 64×64, whose time is that of a trained one.
 The page is opened from disk in headless Chromium. A slider is moved to 50 places, as a hand would; each time is from
-the input event to the picture drawn on the canvas, and the sweep and the neighbours below it are redrawn meanwhile.
+the input event to the picture drawn on the canvas, and the sweep and the neighbors below it are redrawn meanwhile.
 Needs playwright and Chromium.
 """
 
@@ -21,10 +21,10 @@ import torch
 
 from unbraid.explore import write_explorer
 from unbraid.explore.page import decodes
-from unbraid.model import load
-from unbraid.plan import Plan
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
+from unbraid.studies.plan import Plan
 
 MOVED = """async (places) => {
   const shown = (canvas) => new Promise((go) => {
@@ -64,10 +64,10 @@ def measure(browser: Any, run: Run, out: Path) -> str:
         f"{run.method_name} on {run.data_name} {tuple(model.shape)}: {path.stat().st_size / 1e6:.2f} MB, from input to "
         f"picture {statistics.median(times):.1f} ms, {max(times):.1f} ms at most of {len(times)}"
     )
-    if not model.method.conditional:
-        dataset, generator = dataset_of(run), torch.Generator().manual_seed(0)
+    if not model.method.conditions_on_nuisances:
+        dataset, generator = training_dataset(run), torch.Generator().manual_seed(0)
         with torch.no_grad():
-            codes = model.method.encode(dataset.observe(dataset.draw(100, generator)))
+            codes = model.method.encode(dataset.observe(dataset.sample_indices(100, generator)))
         codes = codes.gather(0, torch.rand(codes.shape, generator=generator).argsort(0))
         found = np.array(page.evaluate(DECODED, codes.tolist())).reshape(100, *model.shape)
         apart = np.abs(found - model.decode(codes).numpy()).max()
@@ -86,7 +86,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as started:
         folders = [Run(folder) for folder in arguments.runs]
         if not folders:
-            plan = Plan("beta-vae", "sprites", {"size": 64, "steps": 1, "batch": 4})
+            plan = Plan("beta-vae", "sprites", {"image_size": 64, "steps": 1, "batch_size": 4})
             folders = [plan.run(Path(scratch) / "run", quiet=True, device="cpu")]
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for run in folders:

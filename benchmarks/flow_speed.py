@@ -3,7 +3,7 @@
     python benchmarks/flow_speed.py [--sets 1000] [--rounds 7] [--steps 10] [--images] [--json]
 
 FrEIA (https://github.com/vislearn/FrEIA, `pip install FrEIA`) is the library that GIN was published with. Both have the
-sizes of the published code, start as the identity, see the same sets and minimise Eq. 7 with Adam; their first losses
+sizes of the published code, start as the identity, see the same sets and minimize Eq. 7 with Adam; their first losses
 must agree. They take turns, a round of steps each, so that a busy machine disturbs them alike, and the ratio is of the
 medians over rounds. FrEIA's soft clamp is that of its own version, which makes no difference in speed.
 """
@@ -17,10 +17,10 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor, nn
 
-from unbraid.data import Dataset, Sets, digits, mixture
-from unbraid.game import Game
+from unbraid.data import Dataset, SetDraw, digits, mixture
 from unbraid.methods import AugmentedGIN
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
+from unbraid.training.step import TrainingStep
 
 FLOOR = 1e-4
 
@@ -68,8 +68,8 @@ def peer(shape: tuple[int, ...]) -> nn.Module:
 
 def peer_step(dataset: Dataset, sets: int) -> Callable[[], Tensor]:
     """A step as one writes it by hand around FrEIA's flow."""
-    flow, draw, generator = peer(dataset.shape), Sets(), Generator().manual_seed(0)
-    optimiser = torch.optim.Adam(flow.parameters(), lr=1e-2, fused=True)
+    flow, draw, generator = peer(dataset.shape), SetDraw(), Generator().manual_seed(0)
+    optimizer = torch.optim.Adam(flow.parameters(), lr=1e-2, fused=True)
 
     def step() -> Tensor:
         x = draw(dataset, sets, generator, torch.tensor(0)).x
@@ -79,9 +79,9 @@ def peer_step(dataset: Dataset, sets: int) -> Callable[[], Tensor]:
         mean = z.mean(1, keepdim=True)
         sigma = z.std(1, correction=0, keepdim=True).clamp(min=FLOOR)
         loss = (0.5 * ((z - mean) / sigma).square() + sigma.log()).sum(2).mean()
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return loss
 
     return step
@@ -89,12 +89,12 @@ def peer_step(dataset: Dataset, sets: int) -> Callable[[], Tensor]:
 
 def own_step(dataset: Dataset, sets: int) -> Callable[[], Tensor]:
     """A step of Unbraid's loop."""
-    method = assemble(AugmentedGIN, dataset.shape, **dataset.sizes, floor=FLOOR)
-    game, draw, generator = Game(method), Sets(), Generator().manual_seed(0)
-    constant = 0.9189385332 * len(method.spread)  # ½ log 2π a code, which the hand-written loss leaves out
+    method = build_method(AugmentedGIN, dataset.shape, **dataset.counts, min_sigma=FLOOR)
+    game, draw, generator = TrainingStep(method), SetDraw(), Generator().manual_seed(0)
+    constant = 0.9189385332 * len(method.std)  # ½ log 2π a code, which the hand-written loss leaves out
 
     def step() -> Tensor:
-        moves = game.step(lambda: draw(dataset, sets, generator, method.step), 0)
+        moves = game.run(lambda: draw(dataset, sets, generator, method.step), 0)
         return moves["model"].total - constant
 
     return step
@@ -130,8 +130,8 @@ def main() -> None:
     if abs(first["FrEIA"] - first["unbraid"]) > 1e-3 * abs(first["FrEIA"]):
         raise SystemExit(f"The two do not compute the same loss: {first}.")
     times: dict[str, list[float]] = {name: [] for name in loops}
-    for place in range(arguments.rounds):
-        for name in list(loops) if place % 2 == 0 else list(loops)[::-1]:
+    for index in range(arguments.rounds):
+        for name in list(loops) if index % 2 == 0 else list(loops)[::-1]:
             times[name].append(seconds_a_step(loops[name], arguments.steps))
     medians = {name: statistics.median(values) for name, values in times.items()}
     result = {

@@ -1,4 +1,4 @@
-"""Whether faster steps train the same models: scores over seeds of eager, recorded, compiled and bf16 training.
+"""Whether faster steps train the same models: scores over seeds of eager, captured, compiled and bf16 training.
 
     python benchmarks/gpu_scores.py [--method beta-vae] [--data dsprites] [--steps 6000] [--seeds 5]
 
@@ -15,23 +15,24 @@ import tempfile
 from pathlib import Path
 
 from unbraid.data.dataset import Dataset
-from unbraid.evaluate import evaluate
-from unbraid.model import load, method_class
-from unbraid.plan import Plan, replace
-from unbraid.population import train_population
-from unbraid.runs import Run
+from unbraid.evaluation.evaluate import evaluate
+from unbraid.methods import method_class
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.studies.plan import Plan, replace
+from unbraid.training.population import train_population
 
 FORMS: dict[str, tuple[str, bool]] = {
-    "recorded": ("float32", False),
+    "graph": ("float32", False),
     "compiled": ("float32", True),
-    "recorded bf16": ("bf16", False),
+    "graph bf16": ("bf16", False),
     "compiled bf16": ("bf16", True),
 }
 METRICS = ("reconstruction", "kl", "mig", "modularity", "gaussian_total_correlation")
 
 
 def eager(plan: Plan, folder: Path) -> None:
-    method_class(plan.method).not_captured = "eager steps are what is compared with"
+    method_class(plan.method).cuda_graph_unsupported = "eager steps are what is compared with"
     plan.run(folder, device="cuda", quiet=True)
 
 
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument("--eager", type=int, default=None, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, default=None, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    plan = Plan(arguments.method, arguments.data, {"steps": arguments.steps, "batch": 64})
+    plan = Plan(arguments.method, arguments.data, {"steps": arguments.steps, "batch_size": 64})
     if arguments.eager is not None:
         eager(replace(plan, seed=arguments.eager), arguments.folder)
         return
@@ -67,7 +68,7 @@ def main() -> None:
     runs: dict[str, list[Run]] = {"eager": [Run(out / f"eager-{seed}") for seed in seeds]}
     for form, (precision, compiled) in FORMS.items():
         plans = [replace(plan, seed=seed, precision=precision) for seed in seeds]
-        trained = train_population(plans, out / form, device="cuda", compiled=compiled, quiet=True)
+        trained = train_population(plans, out / form, device="cuda", compile=compiled, quiet=True)
         runs[form] = [run for run in trained if isinstance(run, Run)]
     dataset = plan.dataset()
     table = {form: [scores(run, dataset) for run in done] for form, done in runs.items()}

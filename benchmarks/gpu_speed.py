@@ -1,4 +1,4 @@
-"""Steps a second on one CUDA device: eager, recorded, compiled, in bf16, and many models at once.
+"""Steps per second on one CUDA device: eager, captured, compiled, in bf16, and as a population.
 
     python benchmarks/gpu_speed.py [--methods beta-vae,…] [--forms …] [--population 8] [--seconds 2] [--json]
 
@@ -20,8 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from unbraid.capture import WARM_UP, Captured
-from unbraid.data.coloured_digits import colored_mnist
+from unbraid.data.colored_digits import colored_mnist
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import DRAWS
 from unbraid.data.grassy_mnist import grassy_mnist
@@ -29,17 +28,18 @@ from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
-from unbraid.game import Game
-from unbraid.methods.assemble import assemble
-from unbraid.model import method_class, method_classes
+from unbraid.methods import method_class, method_classes
+from unbraid.methods.base import build_method
 from unbraid.schedules import Linear
+from unbraid.training.cuda_graph import WARMUP_STEPS, CUDAGraphStep
+from unbraid.training.step import TrainingStep
 
 FORMS: dict[str, dict[str, Any]] = {
     "eager": {},
-    "recorded": {"recorded": True},
-    "recorded bf16": {"recorded": True, "precision": "bf16"},
-    "compiled": {"recorded": True, "compiled": True},
-    "compiled bf16": {"recorded": True, "compiled": True, "precision": "bf16"},
+    "graph": {"use_graph": True},
+    "graph bf16": {"use_graph": True, "precision": "bf16"},
+    "compiled": {"use_graph": True, "compiled": True},
+    "compiled bf16": {"use_graph": True, "compiled": True, "precision": "bf16"},
 }
 PREDICTING = ("cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast")
 CONTRASTING = (
@@ -59,46 +59,50 @@ DATASETS: dict[str, Callable[[], Dataset]] = {  # by row or method, where sprite
     "augmented-gin synthetic": mixture,
 }
 RESNET = {"architecture": "resnet-18"}
-SETTLED: dict[str, Any] = {  # in its first turn
+SEQUENTIAL: dict[str, Any] = {  # during the training of its first feature
     "architecture": "conv-factor-vae",
-    "translation": 0.0,
-    "bottleneck": 1.0,
-    "free": Linear(1.0, 10.0, 10_000),
-    "settled": True,
+    "lambda_translation": 0.0,
+    "beta": 1.0,
+    "feature_schedule": Linear(1.0, 10.0, 10_000),
+    "freeze_learned": True,
 }
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
     "intervention paper": ("intervention", {"architecture": "conv-factor-vae"}),
-    "intervention plain": ("intervention", {"architecture": "conv-factor-vae", "translation": 0.0}),
-    "intervention settled": ("intervention", SETTLED),
-    "infogan-cr regularised": ("infogan-cr", {"start": 0}),
+    "intervention plain": ("intervention", {"architecture": "conv-factor-vae", "lambda_translation": 0.0}),
+    "intervention sequential": ("intervention", SEQUENTIAL),
+    "infogan-cr regularized": ("infogan-cr", {"contrast_start_step": 0}),
     "subinfomax none": ("subinfomax", RESNET),
-    "subinfomax infomin": ("subinfomax", RESNET | {"infomin": 0.1}),
-    "subinfomax orthogonality": ("subinfomax", RESNET | {"orthogonality": 0.1}),
-    "subinfomax permuted": ("subinfomax", RESNET | {"permuted_orthogonality": 0.1}),
-    "subinfomax hessian": ("subinfomax", RESNET | {"hessian": 0.1, "pipeline": "unified"}),
+    "subinfomax infomin": ("subinfomax", RESNET | {"lambda_infomin": 0.1}),
+    "subinfomax orthogonality": ("subinfomax", RESNET | {"lambda_orthogonality": 0.1}),
+    "subinfomax permuted": ("subinfomax", RESNET | {"lambda_permuted_orthogonality": 0.1}),
+    "subinfomax hessian": ("subinfomax", RESNET | {"lambda_hessian": 0.1, "pipeline": "unified"}),
     "subinfomax hessian on r": (
         "subinfomax",
-        RESNET | {"hessian": 0.1, "pipeline": "unified", "on_r": ("hessian",)},
+        RESNET | {"lambda_hessian": 0.1, "pipeline": "unified", "regularize_features": ("hessian",)},
     ),
-    "subinfomax correlation": ("subinfomax", RESNET | {"correlation": 5.0, "pipeline": "balanced"}),
-    "subinfomax dependence": ("subinfomax", RESNET | {"dependence": 1.0, "pipeline": "balanced"}),
+    "subinfomax correlation": ("subinfomax", RESNET | {"lambda_correlation": 5.0, "pipeline": "balanced"}),
+    "subinfomax dependence": ("subinfomax", RESNET | {"lambda_dependence": 1.0, "pipeline": "balanced"}),
     "augmented-gin synthetic": ("augmented-gin", {}),
 }
 
 
 def stepper(
-    name: str, dataset: Dataset, batch: int, *, seed: int = 0, recorded: bool = False, **options: Any
+    name: str, dataset: Dataset, batch: int, *, seed: int = 0, use_graph: bool = False, **options: Any
 ) -> Callable[[], object]:
     """One step of a method, in one of the forms."""
     known, settings = CASES.get(name, (name, {}))
     device, cls = torch.device("cuda"), method_class(known)
-    method = assemble(cls, dataset.shape, seed=seed, **dataset.sizes, **settings).to(device)
-    game, draw, data = Game(method, **options), DRAWS[cls.batch](), Generator(device).manual_seed(seed)
+    method = build_method(cls, dataset.shape, seed=seed, **dataset.counts, **settings).to(device)
+    game, draw, data = (
+        TrainingStep(method, **options),
+        DRAWS[cls.batch_type](),
+        Generator(device).manual_seed(seed),
+    )
 
     def step() -> object:
-        return game.step(lambda: draw(dataset, batch, data, method.step), 0)
+        return game.run(lambda: draw(dataset, batch, data, method.step), 0)
 
-    return Captured(step, device, [data]) if recorded else step
+    return CUDAGraphStep(step, device, [data]) if use_graph else step
 
 
 def stored(dataset: Dataset) -> Dataset:
@@ -111,14 +115,14 @@ def stored(dataset: Dataset) -> Dataset:
     return Dataset(
         torch.cat(parts),
         name=dataset.name,
-        space=here.space,
+        factor_space=here.factor_space,
         label=dataset.label,
         nuisances=dataset.nuisances,
     )
 
 
 def steps_per_second(step: Callable[[], object], seconds: float) -> float:
-    for _ in range(WARM_UP + 5):
+    for _ in range(WARMUP_STEPS + 5):
         step()
     torch.cuda.synchronize()
     began, done = time.perf_counter(), 0
@@ -131,9 +135,9 @@ def steps_per_second(step: Callable[[], object], seconds: float) -> float:
 
 
 def at_once(steps: list[Callable[[], object]], seconds: float) -> float:
-    """Model-steps a second of several recorded models, each on its own stream."""
+    """Model-steps per second of several captured models, each on its own stream."""
     for step in steps:
-        for _ in range(WARM_UP + 2):
+        for _ in range(WARMUP_STEPS + 2):
             step()
     torch.cuda.synchronize()
     streams = [torch.cuda.Stream() for _ in steps]
@@ -186,7 +190,7 @@ def main() -> None:
     )
     parser.add_argument("--methods", default=",".join([*method_classes(), *CASES]))
     parser.add_argument("--forms", default=",".join(FORMS))
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--population", type=int, default=8, help="models at once; 0 leaves it out")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--json", action="store_true")
@@ -201,7 +205,7 @@ def main() -> None:
         forms = arguments.forms.split(",")
         for form in forms:
             try:
-                step = stepper(name, dataset, arguments.batch, **FORMS[form])
+                step = stepper(name, dataset, arguments.batch_size, **FORMS[form])
                 row[form] = steps_per_second(step, arguments.seconds)
                 if form == "eager":
                     row["operations"], row["bytes"] = counted(step)
@@ -210,11 +214,13 @@ def main() -> None:
         best = max((row[form] for form in forms if form in row), default=0.0)
         if arguments.population:
             many = [
-                stepper(name, dataset, arguments.batch, seed=seed, varying=frozenset(), **FORMS[forms[-1]])
+                stepper(
+                    name, dataset, arguments.batch_size, seed=seed, varying=frozenset(), **FORMS[forms[-1]]
+                )
                 for seed in range(arguments.population)
             ]
             row["population"] = at_once(many, arguments.seconds)
-        row["images/s"] = best * arguments.batch
+        row["images/s"] = best * arguments.batch_size
         if "eager" in row:
             row["ratio"] = best / row["eager"]
             row["matrix share"], row["byte share"] = (

@@ -22,23 +22,23 @@ import numpy as np
 import torch
 from scipy.stats import spearmanr
 
-from unbraid.evaluate import evaluate
+from unbraid.evaluation.evaluate import evaluate
 from unbraid.metrics import translation_difficulty, variation_predictability
-from unbraid.model import load
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "translation_difficulty": [
         {},
         *({"steps": steps} for steps in (3, 10, 30)),
-        *({"rate": rate} for rate in (0.02, 0.1)),
+        *({"lr_schedule": rate} for rate in (0.02, 0.1)),
         *({"width": width} for width in (16, 64)),
     ],
     "variation_predictability": [
         {},
         *({"epochs": epochs} for epochs in (10, 50)),
-        *({"rate": rate} for rate in (1e-3, 3e-3)),
+        *({"lr_schedule": rate} for rate in (1e-3, 3e-3)),
         *({"width": width} for width in (16, 32)),
     ],
 }
@@ -58,11 +58,11 @@ def scored(folder: str, samples: int, device: str) -> list[float]:
     """One model by every setting of whatever is ranked, the higher the better."""
     torch.set_num_threads(1)
     run = Run(folder)
-    method, dataset = load(folder, device=device).method, dataset_of(run)
+    method, dataset = load(folder, device=device).method, training_dataset(run)
     values = []
     scores = {
         name: evaluate(
-            method, dataset, [partial(METRICS[name], **options) for options in settings], samples=samples
+            method, dataset, [partial(METRICS[name], **options) for options in settings], num_samples=samples
         )
         for name, settings in SETTINGS.items()
     }
@@ -74,7 +74,7 @@ def scored(folder: str, samples: int, device: str) -> list[float]:
 def spread(ranked: Sequence[Path], count: int) -> list[Path]:
     """So many of them, from the first to the last, evenly; all of them where they are fewer."""
     places = np.linspace(0, len(ranked) - 1, min(count, len(ranked))).round().astype(int)
-    return [ranked[place] for place in places]
+    return [ranked[index] for index in places]
 
 
 def main() -> None:
@@ -97,15 +97,15 @@ def main() -> None:
         table = list(pool.map(score, map(str, folders)))
     columns, rows = list(zip(*table, strict=True)), []
     truth = [known[folder] for folder in folders]
-    place = 0
+    position = 0
     for name, (metric, _, _) in RANKED.items():
-        first = columns[place]
+        first = columns[position]
         for options in SETTINGS[metric]:
-            own = [spearmanr(columns[place], other).statistic for other in (first, truth)]
+            own = [spearmanr(columns[position], other).statistic for other in (first, truth)]
             said = ", ".join(f"{key} {value}" for key, value in options.items()) or "default"
             rows.append({"metric": name, "setting": said, "with default": own[0], "with dci": own[1]})
             print(f"{name:<32} {said:<12} with default {own[0]:+.2f}  with DCI {own[1]:+.2f}")
-            place += 1
+            position += 1
     if arguments.out is not None:
         with arguments.out.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])

@@ -131,8 +131,8 @@ def plain_dci(data: Data, seed: int) -> float:
         importances.append(np.abs(model.feature_importances_))
     table = np.array(importances).T
     shares = (table + 1e-11) / (table + 1e-11).sum(axis=1, keepdims=True)
-    per_code = 1 + (shares * np.log(shares)).sum(axis=1) / np.log(len(SIZES))
-    return float(per_code @ table.sum(axis=1) / table.sum())
+    per_dim = 1 + (shares * np.log(shares)).sum(axis=1) / np.log(len(SIZES))
+    return float(per_dim @ table.sum(axis=1) / table.sum())
 
 
 def our_dci(data: Data, protocol: str, seed: int = 0) -> metrics.DCI:

@@ -12,9 +12,9 @@ import time
 
 import torch
 
-from unbraid.plan import Plan
-from unbraid.population import train_population
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.studies.plan import Plan
+from unbraid.training.population import train_population
 
 
 def main() -> None:
@@ -26,13 +26,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=500)
     arguments = parser.parse_args()
     plans = [
-        Plan("beta-vae", arguments.data, {"steps": arguments.steps, "batch": 64, "seed": seed})
+        Plan("beta-vae", arguments.data, {"steps": arguments.steps, "batch_size": 64, "seed": seed})
         for seed in range(arguments.models)
     ]
     free, whole = torch.cuda.mem_get_info()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as out:
-        runs = train_population(plans, out, at_once=arguments.models, device="cuda", quiet=True)
+        runs = train_population(plans, out, max_concurrent=arguments.models, device="cuda", quiet=True)
     seconds = time.perf_counter() - began
     failed = [run for run in runs if not isinstance(run, Run)]
     if failed:

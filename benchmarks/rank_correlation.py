@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from unbraid.compare import rank_correlations
 from unbraid.report.charts import file_bytes
-from unbraid.report.intervention import rank_chart
-from unbraid.results import read_records
+from unbraid.report.heatmaps import rank_chart
+from unbraid.studies.compare import rank_correlations
+from unbraid.studies.results import read_records
 
 METRICS = (
     *("translation_difficulty", "translation_difficulty.relative", "variation_predictability"),
@@ -51,9 +51,9 @@ def main() -> None:
         print("No dataset has three models with two of these metrics.")
     for data, names, rho, both, runs in found:
         print(f"{data}, {runs} models:")
-        for place, name in enumerate(names):
-            line = "  ".join(f"{value:+.2f}" for value in rho[place])
-            p, models = chance(rho[0, place], both[0, place]), both[0, place]
+        for index, name in enumerate(names):
+            line = "  ".join(f"{value:+.2f}" for value in rho[index])
+            p, models = chance(rho[0, index], both[0, index]), both[0, index]
             print(f"  {name:<26} {line}   p with {names[0]} {p:.3g} over {models}")
         if arguments.out is not None:
             target = arguments.out.with_stem(f"{arguments.out.stem}_{data}")

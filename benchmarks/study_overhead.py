@@ -1,4 +1,4 @@
-"""What a study costs beside its runs: the time to recognise finished ones, and the share of short ones.
+"""What a study costs beside its runs: the time to recognize finished ones, and the share of short ones.
 
     python benchmarks/study_overhead.py [--finished 1000] [--runs 4] [--seconds 20]
 
@@ -16,22 +16,24 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
-from unbraid.study import study
-from unbraid.work import Place, do, jobs_of
+from unbraid.studies.jobs import JobContext, make_jobs, run_job
+from unbraid.studies.plan import Plan, replace
+from unbraid.studies.study import study
 
-BASE = Plan("beta-vae", "sprites", {"size": 32, "steps": 2, "batch": 16}, ("kl",), {"samples": 100})
+BASE = Plan(
+    "beta-vae", "sprites", {"image_size": 32, "steps": 2, "batch_size": 16}, ("kl",), {"num_samples": 100}
+)
 
 
-def recognised(count: int, folder: Path) -> float:
+def recognized(count: int, folder: Path) -> float:
     """Seconds of a study whose runs are all done."""
     plans = tuple(replace(BASE, seed=seed) for seed in range(count))
     study(Recipe("finished", "", plans[:1], {}), folder, device="cpu", quiet=True)
-    first = folder / "runs" / plans[0].folder
+    first = folder / "runs" / plans[0].folder_name
     settings = json.loads((first / "run.json").read_text())
     for plan in plans[1:]:
-        copy = shutil.copytree(first, folder / "runs" / plan.folder)
+        copy = shutil.copytree(first, folder / "runs" / plan.folder_name)
         settings["training"]["seed"] = plan.options["seed"]
         (copy / "run.json").write_text(json.dumps(settings))
     began = time.perf_counter()
@@ -58,14 +60,14 @@ def overhead(count: int, seconds: float, folder: Path) -> tuple[Times, Times]:
     def plans(steps: int, first: int) -> tuple[Plan, ...]:
         return tuple(replace(BASE, steps=steps, seed=seed) for seed in range(first, first + count))
 
-    place = Place(folder / "plain", None, "cpu", 1)
-    do(jobs_of(plans(20, 0)[:1])[0], place, quiet=True)  # whatever is done once is done by now
+    path = JobContext(folder / "plain", None, "cpu", 1)
+    run_job(make_jobs(plans(20, 0)[:1])[0], path, quiet=True)  # whatever is done once is done by now
     began = time.perf_counter()
-    do(jobs_of(plans(200, 0)[:1])[0], place, quiet=True)
+    run_job(make_jobs(plans(200, 0)[:1])[0], path, quiet=True)
     steps = round(200 * seconds / (time.perf_counter() - began))
     marks = [(time.perf_counter(), time.process_time())]
-    for job in jobs_of(plans(steps, 0)):
-        do(job, place, quiet=True)
+    for job in make_jobs(plans(steps, 0)):
+        run_job(job, path, quiet=True)
     marks.append((time.perf_counter(), time.process_time()))
     study(Recipe("overhead", "", plans(steps, count), {}), folder / "study", device="cpu", quiet=True)
     marks.append((time.perf_counter(), time.process_time()))
@@ -84,8 +86,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        seconds = recognised(arguments.finished, Path(folder) / "finished")
-        print(f"{arguments.finished} finished runs recognised and their tables written in {seconds:.1f} s")
+        seconds = recognized(arguments.finished, Path(folder) / "finished")
+        print(f"{arguments.finished} finished runs recognized and their tables written in {seconds:.1f} s")
         wall, processor = overhead(arguments.runs, arguments.seconds, Path(folder))
         print(
             f"{arguments.runs} runs of {wall.alone / arguments.runs:.0f} s: {wall}; of the processor's time {processor}"

@@ -7,7 +7,7 @@ Accuracies are of linear probes on test pictures, in per cent, means over seeds;
 is chance, so that the first half is always that of the first factor. Gaps |C(z0) - C(z1)| with their
 variance over seeds (divided by n, as the paper has it). The disentanglement gap is a mean ± standard deviation over
 seeds. It counts where each half keeps within two points of the whole code on its own factor, and the whole code within
-two points of the mean of the runs without a regulariser; one that does not count is 0 in the last column.
+two points of the mean of the runs without a regularizer; one that does not count is 0 in the last column.
 """
 
 import argparse
@@ -18,29 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from unbraid.methods.subinfomax import REGULARISERS
-from unbraid.model import load
-from unbraid.reopen import dataset_beside, dataset_of
+from unbraid.evaluation.sample import Sample
+from unbraid.methods.subinfomax import REGULARIZERS
 from unbraid.report.charts import file_bytes
-from unbraid.report.sheets import png_bytes
+from unbraid.report.image_grid import png_bytes
 from unbraid.report.subembeddings import (
     SCORE,
     accuracies,
     accuracy_chart,
+    location_chart,
     map_chart,
-    place_chart,
     tradeoff_chart,
     view_pairs,
 )
-from unbraid.runs import Run
-from unbraid.samples import Sample
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
 
-OWN = (*REGULARISERS, "directions")
+OWN = (*REGULARIZERS, "directions")
 NEAR = 0.02  # what a half, or the whole code, may lose
 
 
 def setting_of(run: Run) -> str:
-    """The regularisers of a run with their weights, and its pipeline where that is not the paper's first."""
+    """The regularizers of a run with their weights, and its pipeline where that is not the paper's first."""
     arguments = run.settings["method"]["arguments"]
     if run.method_name != "subinfomax":
         return run.method_name
@@ -104,7 +104,7 @@ def _line(
         "n": len(group),
         "accuracy": {part: [_mean(group, f"accuracy.{part}.{f}") for f in factors] for part in parts},
         "chance": [_mean(group, f"chance.{f}") for f in factors],
-        "gap": [_mean(group, f"gap.{f}") for f in factors],
+        "min_gap_schedule": [_mean(group, f"gap.{f}") for f in factors],
         "gap variance": [statistics.pvariance([100 * entry[f"gap.{f}"] for entry in group]) for f in factors],
         "diagonal": sum(entry["diagonal"] for entry in group),
         "degenerate": {
@@ -159,9 +159,9 @@ def figures(runs: list[Run], out: Path, root: Path | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     first = {setting_of(run): run for run in reversed(runs)}
     first = {name: first[name] for name in dict.fromkeys(setting_of(run) for run in runs)}
-    dataset, (test, _) = dataset_of(runs[0], root), dataset_beside(runs[0], root, part="test")
+    dataset, (test, _) = training_dataset(runs[0], root), evaluation_dataset(runs[0], root, split="test")
     (out / "view_pairs.png").write_bytes(png_bytes(view_pairs(dataset).sheet()))
-    (out / "places.png").write_bytes(file_bytes(place_chart(), "png"))
+    (out / "places.png").write_bytes(file_bytes(location_chart(), "png"))
     tables = {
         name: accuracies(run, "r" if run.method_name == "supervised-subembeddings" else "z")
         for name, run in first.items()
@@ -174,7 +174,7 @@ def figures(runs: list[Run], out: Path, root: Path | None) -> None:
             (out / f"tradeoff-{file}.png").write_bytes(file_bytes(tradeoff_chart(run.history()), "png"))
         whole = Sample(load(run.folder).method, test, size=2_000, seed=0)
         for half in ("", "0", "1"):
-            sample = whole.of_strand(whole.strand + half)
+            sample = whole.select_strand(whole.strand + half)
             chart = map_chart(np.asarray(sample.codes), sample.factors, sample.names)
             (out / f"map-{file}-{sample.strand}.png").write_bytes(file_bytes(chart, "png"))
 

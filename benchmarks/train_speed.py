@@ -31,13 +31,13 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from unbraid.data import Dataset, Samples
+from unbraid.data import Dataset, IIDDraw
 from unbraid.data.sprites import sprites
-from unbraid.game import Game
-from unbraid.memory import keep_freed_memory
 from unbraid.methods import BetaVAE, FactorVAE
-from unbraid.methods.assemble import assemble
-from unbraid.nn.halving import Doubling, Halving
+from unbraid.methods.base import build_method
+from unbraid.nn.strided_conv import DownConv, UpConv
+from unbraid.training.process import keep_freed_memory
+from unbraid.training.step import TrainingStep
 
 METHODS = {"beta-vae": BetaVAE, "factor-vae": FactorVAE}
 LOOPS = {
@@ -61,20 +61,20 @@ class Task(NamedTuple):
 
 def stored(size: int, count: int = 8192) -> Dataset:
     """Rendered sprites as an array of bytes."""
-    source = sprites(size=size)
-    rows = source.draw(count, Generator().manual_seed(0))
+    source = sprites(image_size=size)
+    rows = source.sample_indices(count, Generator().manual_seed(0))
     return Dataset((source.observe(rows) * 255).round().to(torch.uint8), name="stored sprites")
 
 
 def model(method: str, dataset: Dataset) -> Any:
     torch.manual_seed(0)
-    return assemble(METHODS[method], dataset.shape, n=len(dataset))
+    return build_method(METHODS[method], dataset.shape, n=len(dataset))
 
 
 def plain(method: Any) -> Any:
     """With PyTorch's own convolutions of the same sizes and weights, as everyone else has them."""
     for layer in method.modules():
-        for ours, theirs in ((Halving, nn.Conv2d), (Doubling, nn.ConvTranspose2d)):
+        for ours, theirs in ((DownConv, nn.Conv2d), (UpConv, nn.ConvTranspose2d)):
             if type(layer) is ours:
                 layer.__class__ = theirs
     return method
@@ -91,7 +91,7 @@ def hand_written_beta_vae(dataset: Dataset, batch: int) -> Step:
     """A β-VAE's step as one would write it without a library."""
     method, images = plain(model("beta-vae", dataset)), images_of(dataset)
     encoder, decoder = method.encoder, method.decoder
-    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
 
     def step() -> Tensor:
         x = images(batch)
@@ -100,9 +100,9 @@ def hand_written_beta_vae(dataset: Dataset, batch: int) -> Step:
         nll = F.binary_cross_entropy_with_logits(decoder(z), x, reduction="sum") / batch
         kl = 0.5 * (mean.square() + logvar.exp() - logvar - 1).sum(1).mean()
         loss = nll + method.beta * kl
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return loss
 
     return step
@@ -112,8 +112,8 @@ def hand_written_factor_vae(dataset: Dataset, batch: int) -> Step:
     """A FactorVAE's step: the autoencoder's update, then the critic's on detached codes."""
     method, images = plain(model("factor-vae", dataset)), images_of(dataset)
     encoder, decoder, critic = method.encoder, method.decoder, method.critic
-    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
-    critic_optimiser = torch.optim.Adam(critic.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
+    optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4, fused=True)
+    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=1e-4, betas=(0.5, 0.9), fused=True)
     original, shuffled = torch.zeros(batch, dtype=torch.long), torch.ones(batch, dtype=torch.long)
 
     def sample(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -127,16 +127,16 @@ def hand_written_factor_vae(dataset: Dataset, batch: int) -> Step:
         kl = 0.5 * (mean.square() + logvar.exp() - logvar - 1).sum(1).mean()
         logits = critic(z)
         loss = nll + kl + method.gamma * (logits[:, 0] - logits[:, 1]).mean()
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         with torch.no_grad():
             other, *_ = sample(images(batch))
             permuted = torch.stack([column[torch.randperm(batch)] for column in other.unbind(1)], 1)
         error = F.cross_entropy(critic(z.detach()), original) + F.cross_entropy(critic(permuted), shuffled)
-        critic_optimiser.zero_grad(set_to_none=True)
+        critic_optimizer.zero_grad(set_to_none=True)
         (0.5 * error).backward()
-        critic_optimiser.step()
+        critic_optimizer.step()
         return loss
 
     return step
@@ -145,8 +145,8 @@ def hand_written_factor_vae(dataset: Dataset, batch: int) -> Step:
 def unbraid_step(method: str, dataset: Dataset, batch: int) -> Step:
     """A step of Unbraid's loop, in a process that is set up as the command line's is."""
     keep_freed_memory()
-    game, draw, generator = Game(model(method, dataset)), Samples(), Generator().manual_seed(0)
-    return lambda: game.step(lambda: draw(dataset, batch, generator, game.method.step), 0)
+    game, draw, generator = TrainingStep(model(method, dataset)), IIDDraw(), Generator().manual_seed(0)
+    return lambda: game.run(lambda: draw(dataset, batch, generator, game.method.step), 0)
 
 
 def peer_step(task: Task, dataset: Dataset) -> Step:
@@ -170,7 +170,7 @@ def step_of(task: Task) -> Step:
     if task.loop == "peak":
         return product()
     if task.loop == "unbraid, rendering":
-        return unbraid_step(task.method, sprites(size=task.size), task.batch)
+        return unbraid_step(task.method, sprites(image_size=task.size), task.batch)
     dataset = stored(task.size)
     if task.loop == "unbraid":
         return unbraid_step(task.method, dataset, task.batch)
@@ -244,11 +244,11 @@ class Loop:
 
 def race(method: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Every loop of a method in turns; the results by loop, and what is missing."""
-    facts = (method, arguments.size, arguments.batch, arguments.threads, arguments.peers)
+    facts = (method, arguments.image_size, arguments.batch_size, arguments.threads, arguments.peers)
     loops = [Loop(Task(name, *facts)) for name in (*LOOPS[method], "peak")]
     running = [loop for loop in loops if loop.missing is None]
-    for place in range(arguments.rounds):
-        for loop in running if place % 2 == 0 else running[::-1]:
+    for index in range(arguments.rounds):
+        for loop in running if index % 2 == 0 else running[::-1]:
             loop.turn(arguments.steps)
     for loop in loops:
         loop.close()
@@ -267,9 +267,9 @@ def race(method: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(method: str, summary: dict[str, Any], arguments: argparse.Namespace) -> None:
-    side = f"{arguments.size}×{arguments.size}"
+    side = f"{arguments.image_size}×{arguments.image_size}"
     print(
-        f"{method}, {side}, batch {arguments.batch}, threads: {arguments.threads}, torch {torch.__version__}"
+        f"{method}, {side}, batch {arguments.batch_size}, threads: {arguments.threads}, torch {torch.__version__}"
     )
     print(
         f"  {'':<20} {'steps/s':>8} {'spread':>7} {'processor':>10} {'faults':>7}   unbraid is … times as fast"
@@ -302,8 +302,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--method", choices=METHODS, help="one of them; both by default")
-    parser.add_argument("--size", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--image-size", type=int, default=64)
+    parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--steps", type=int, default=5, help="steps a round")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())

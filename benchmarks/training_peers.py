@@ -1,7 +1,7 @@
 """Training steps of disent and pythae on networks and images that are handed to them.
 
-Each step is the library's own: its model's forward and loss, its optimiser, its order of backward passes, as
-its trainer runs them on one batch. Left out, in the peers' favour, are their data loaders, Lightning's
+Each step is the library's own: its model's forward and loss, its optimizer, its order of backward passes, as
+its trainer runs them on one batch. Left out, in the peers' favor, are their data loaders, Lightning's
 trainer around disent, progress bars and callbacks: batches come from the same function for all.
 """
 
@@ -66,7 +66,7 @@ def disent_beta_vae(encoder: nn.Module, decoder: nn.Module, images: Images, batc
 
     class Encoder(DisentEncoder):
         def __init__(self) -> None:
-            super().__init__(x_shape=encoder.shape, z_size=encoder.codes, z_multiplier=2)
+            super().__init__(x_shape=encoder.shape, z_size=encoder.latent_dim, z_multiplier=2)
             self.layers = nn.Sequential(*encoder.trunk, encoder.heads)
 
         def encode(self, x: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ def disent_beta_vae(encoder: nn.Module, decoder: nn.Module, images: Images, batc
 
     class Decoder(DisentDecoder):
         def __init__(self) -> None:
-            super().__init__(x_shape=encoder.shape, z_size=encoder.codes, z_multiplier=1)
+            super().__init__(x_shape=encoder.shape, z_size=encoder.latent_dim, z_multiplier=1)
             self.layers = decoder.layers
 
         def decode(self, z: Tensor) -> Tensor:
@@ -84,13 +84,13 @@ def disent_beta_vae(encoder: nn.Module, decoder: nn.Module, images: Images, batc
     framework = BetaVae(AutoEncoder(Encoder(), Decoder()), BetaVae.cfg(beta=beta, **settings))
     framework.trainer = None
     framework.log = framework.log_dict = lambda *_, **__: None  # Lightning's, which has no logger here
-    optimiser = framework.configure_optimizers()
+    optimizer = framework.configure_optimizers()
 
     def step() -> object:
         loss = framework.training_step({"x_targ": (images(batch),)}, 0)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
         return loss
 
     return step
@@ -152,7 +152,7 @@ def pythae_beta_vae(encoder: nn.Module, decoder: nn.Module, images: Images, batc
     from pythae.trainers import BaseTrainer, BaseTrainerConfig
 
     config = BetaVAEConfig(
-        input_dim=encoder.shape, latent_dim=encoder.codes, beta=beta, reconstruction_loss="bce"
+        input_dim=encoder.shape, latent_dim=encoder.latent_dim, beta=beta, reconstruction_loss="bce"
     )
     model = BetaVAE(config, *pythae_networks(encoder, decoder))
     with tempfile.TemporaryDirectory() as folder:
@@ -182,7 +182,7 @@ def pythae_factor_vae(
             return self.inner(z)
 
     config = FactorVAEConfig(
-        input_dim=encoder.shape, latent_dim=encoder.codes, gamma=gamma, reconstruction_loss="bce"
+        input_dim=encoder.shape, latent_dim=encoder.latent_dim, gamma=gamma, reconstruction_loss="bce"
     )
     model = FactorVAE(config, *pythae_networks(encoder, decoder))
     model.set_discriminator(Discriminator())

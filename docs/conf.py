@@ -4,7 +4,7 @@ import inspect
 import re
 
 import unbraid
-from unbraid.settings import Described
+from unbraid.settings import RecordsArguments
 
 project = "Unbraid"
 author = "The Unbraid developers"
@@ -55,7 +55,7 @@ def skip_fields(app, what, name, obj, skip, options):
 
 def constructor_of(app, what, name, obj, options, signature, returns):
     """The arguments of what remembers them are those of its constructor, not of `Described.__new__`."""
-    if what != "class" or not issubclass(obj, Described) or obj is Described:
+    if what != "class" or not issubclass(obj, RecordsArguments) or obj is RecordsArguments:
         return None
     _, *parameters = inspect.signature(obj.__init__).parameters.values()
     return str(inspect.Signature([p.replace(annotation=p.empty) for p in parameters])), None

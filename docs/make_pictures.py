@@ -2,7 +2,7 @@
 
     python docs/make_pictures.py --steps 5000 --device cuda
 
-It trains every method that decodes, on rendered sprites, on coloured digits where a class is predicted, or on drawn
+It trains every method that decodes, on rendered sprites, on colored digits where a class is predicted, or on drawn
 faces against plain ones where there is a background, into a temporary folder, so that only the pictures stay.
 """
 
@@ -17,13 +17,13 @@ from PIL import Image
 from torch import Generator
 
 from unbraid import Plan, load, open_dataset, replace
-from unbraid.data.coloured_digits import PALETTES
-from unbraid.data.draws import Pairs
+from unbraid.data.draws import PairDraw
+from unbraid.data.palettes import PALETTES
 from unbraid.explore import write_explorer
+from unbraid.methods import method_class, method_classes
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
-from unbraid.model import method_class, method_classes
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.recipes.augmented_gin import figure1
 from unbraid.report import (
     image_sheet,
@@ -34,9 +34,10 @@ from unbraid.report import (
     traversals,
 )
 from unbraid.report.charts import file_bytes
-from unbraid.report.contrast import both_reconstructed, contrasts, parts, strands_apart
+from unbraid.report.contrast import both_reconstructed, has_contrast, strands_apart, target_and_background
 from unbraid.report.figures import activity, examples
-from unbraid.report.flows import augmented_samples, recovery_chart
+from unbraid.report.flow_charts import recovery_chart
+from unbraid.report.flows import augmented_samples
 from unbraid.report.subembeddings import view_pairs
 from unbraid.schedules import Linear
 from unbraid.types import ContrastBatch, PairBatch
@@ -48,29 +49,42 @@ RECOVERING = ("augmented-gin", "gin", "ivae")  # shown by the latents that they 
 def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
     """Settings that show what a method does in a few thousand steps; the papers train much longer."""
     if issubclass(method_class(method), Predictor):
-        pairs = method_class(method).batch is PairBatch
-        options = {"digits": "bundled", "steps": steps, "batch": batch // 2 if pairs else batch, "seed": 0}
+        pairs = method_class(method).batch_type is PairBatch
+        options = {
+            "digits": "bundled",
+            "steps": steps,
+            "batch_size": batch // 2 if pairs else batch,
+            "seed": 0,
+        }
         return Plan(method, "colored-mnist", options)
-    if method_class(method).batch is ContrastBatch:
-        options = {"show": "accessories", "steps": steps, "batch": batch // 2, "seed": 0, "salient": 4}
+    if method_class(method).batch_type is ContrastBatch:
+        options = {
+            "show": "accessories",
+            "steps": steps,
+            "batch_size": batch // 2,
+            "seed": 0,
+            "salient_dim": 4,
+        }
         if method_class(method).closed_form:
-            return Plan(method, "faces", {"show": "accessories", "salient": 4})
-        return Plan(method, "faces", options | {"common": 12, "beta": 0.2, "optimiser": Adam(1e-3)})
+            return Plan(method, "faces", {"show": "accessories", "salient_dim": 4})
+        return Plan(method, "faces", options | {"common_dim": 12, "beta": 0.2, "optimizer": Adam(1e-3)})
     plan = Plan(
         method,
         "sprites",
-        {"size": size, "steps": steps, "batch": batch, "seed": 0, "optimiser": Adam(5e-4)},
+        {"image_size": size, "steps": steps, "batch_size": batch, "seed": 0, "optimizer": Adam(5e-4)},
     )
     if method == "annealed-vae":
         # In so few steps the paper's γ of 1000 makes a code that meets the capacity and says nothing.
         return replace(plan, gamma=10.0, capacity=Linear(0.0, 25.0, max(1, round(0.8 * steps))))
     if method in ("infogan", "infogan-cr"):  # whose players have rates of their own
-        late = {"start": round(0.9 * steps)} if method == "infogan-cr" else {}
-        return Plan(method, "sprites", {**plan.options, "optimiser": None, **late})
+        late = {"contrast_start_step": round(0.9 * steps)} if method == "infogan-cr" else {}
+        return Plan(method, "sprites", {**plan.options, "optimizer": None, **late})
     if method == "intervention":
         return replace(plan, architecture="conv-factor-vae", correlate=("pos_x", "scale"))
-    if method_class(method).batch is PairBatch:
-        return replace(plan, batch=batch // 2, rule="exactly", k=1)  # as many images a step as the others
+    if method_class(method).batch_type is PairBatch:
+        return replace(
+            plan, batch_size=batch // 2, pair_rule="exactly", k=1
+        )  # as many images a step as the others
     return plan
 
 
@@ -80,7 +94,7 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
     with tempfile.TemporaryDirectory() as folder:
         plan.run(Path(folder) / "run", device=device)
         model = load(Path(folder) / "run", device=device)
-    if contrasts(model, dataset):
+    if has_contrast(model, dataset):
         both = strands_apart(model, dataset, count=9), both_reconstructed(model, dataset, count=9)
         return stack([figure.sheet() for figure in both])
     if isinstance(model.method, Predictor):
@@ -97,7 +111,7 @@ def recovered(method: str, device: str) -> Image.Image:
     plans = {plan.method: plan for plan in figure1.BASELINES if plan.method == method}
     if method == "augmented-gin":
         names = {"constant spreads": 0, "turned, constant": 4, "turned, varying": 5}
-        plans = {name: replace(figure1.BASE, **figure1.SETTINGS[place]) for name, place in names.items()}
+        plans = {name: replace(figure1.BASE, **figure1.SETTINGS[index]) for name, index in names.items()}
     dataset = open_dataset("mixture")
     assert dataset.latents is not None and dataset.combinations is not None
     codes = {}
@@ -105,9 +119,9 @@ def recovered(method: str, device: str) -> Image.Image:
         with tempfile.TemporaryDirectory() as folder:
             replace(plan, seed=0).run(Path(folder) / "run", device=device)
             model = load(Path(folder) / "run", device=device)
-        seen, given = plan.dataset(), model.method.given(dataset.combinations, None)
-        codes[name] = model.encode(seen.observe(seen.rows()), given=given).cpu().numpy()
-    observed, latents = dataset.observe(dataset.rows()), dataset.latents.true(dataset.rows())
+        seen, given = plan.dataset(), model.method.condition_from(dataset.combinations, None)
+        codes[name] = model.encode(seen.observe(seen.indices()), condition=given).cpu().numpy()
+    observed, latents = dataset.observe(dataset.indices()), dataset.latents.informative(dataset.indices())
     labels = dataset.combinations.numpy()
     chart = file_bytes(recovery_chart(observed.numpy(), latents.numpy(), labels, codes), "png")
     picture = Image.open(io.BytesIO(chart)).convert("RGB")
@@ -128,32 +142,36 @@ def stack(sheets: list[Image.Image]) -> Image.Image:
 def sheet_of(name: str) -> Image.Image:
     """Some pictures of a dataset, drawn at random, in three rows."""
     dataset = open_dataset(name)
-    x = dataset.observe(dataset.draw(27, Generator().manual_seed(0)))
+    x = dataset.observe(dataset.sample_indices(27, Generator().manual_seed(0)))
     return image_sheet([("", row) for row in x.split(9)])
 
 
-def digits_in_colour() -> Image.Image:
-    """Pairs of both data sets of coloured digits, then digits of their test parts; bundled digits, for no files."""
+def digits_in_color() -> Image.Image:
+    """Pairs of both data sets of colored digits, then digits of their test parts; bundled digits, for no files."""
     rows = []
-    for name, label in (("colored-mnist", "coloured"), ("rotation-colored-mnist", "and turned")):
-        train, test = (open_dataset(name, digits="bundled", part=part) for part in ("train", "test"))
+    for name, label in (("colored-mnist", "colored"), ("rotation-colored-mnist", "and turned")):
+        train, test = (open_dataset(name, digits="bundled", split=part) for part in ("train", "test"))
         generator = Generator().manual_seed(1)
-        pairs = Pairs()(train, 9, generator, torch.tensor(0))
-        rows += [(label, pairs.x1), ("partner", pairs.x2), ("test", test.observe(test.draw(9, generator)))]
+        pairs = PairDraw()(train, 9, generator, torch.tensor(0))
+        rows += [
+            (label, pairs.x1),
+            ("partner", pairs.x2),
+            ("test", test.observe(test.sample_indices(9, generator))),
+        ]
     return image_sheet(rows)
 
 
-def chosen_colours() -> Image.Image:
-    """One digit in every colouring of training and of both tests."""
+def chosen_colors() -> Image.Image:
+    """One digit in every coloring of training and of both tests."""
     rows = []
     trained = PALETTES["mild"].train
-    for label, colours, grounds in (
+    for label, colors, grounds in (
         ("training", "mild", trained),
         ("mild", "mild", None),
         ("hard", "hard", None),
     ):
         test = open_dataset(
-            "colored-mnist", digits="bundled", part="test", colours=colours, test_backgrounds=grounds
+            "colored-mnist", digits="bundled", split="test", color_set=colors, test_background_colors=grounds
         )
         rows.append((label, test.observe(torch.arange(18) + 18 * 3)))
     return image_sheet(rows, scale=1)
@@ -161,12 +179,12 @@ def chosen_colours() -> Image.Image:
 
 def faces_and_grass() -> Image.Image:
     """Targets above their backgrounds (Fig. 3): drawn faces of both kinds, and bundled digits over painted grass."""
-    shown = [open_dataset("faces", show=show, size=28) for show in ("expressions", "accessories")]
+    shown = [open_dataset("faces", show=show, image_size=28) for show in ("expressions", "accessories")]
     shown += [
         open_dataset("grassy-mnist", digits="bundled", grass="painted", mix=mix)
         for mix in ("linear", "nonlinear")
     ]
-    return stack([parts(dataset, count=9, seed=1).sheet() for dataset in shown])
+    return stack([target_and_background(dataset, count=9, seed=1).sheet() for dataset in shown])
 
 
 def joints() -> Image.Image:
@@ -211,11 +229,11 @@ def explorer_pages(run: Path, out: Path) -> None:
 
 
 def save(picture: Image.Image, path: Path) -> None:
-    """64 greys keep the file small; colours stay as they are, which a palette would spoil."""
-    grey = picture.mode == "RGB" and all(
+    """64 grays keep the file small; colors stay as they are, which a palette would spoil."""
+    gray = picture.mode == "RGB" and all(
         band.getextrema()[1] - band.getextrema()[0] <= 12 for band in _differences(picture)
     )
-    picture = picture.convert("L").quantize(64) if grey else picture
+    picture = picture.convert("L").quantize(64) if gray else picture
     picture.save(path, optimize=True)
     print(f"{path}: {path.stat().st_size / 1024:.0f} KB", flush=True)
 
@@ -230,8 +248,8 @@ def _differences(picture: Image.Image) -> tuple[Image.Image, Image.Image]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--steps", type=int, default=5000, help="steps of training for each method")
-    parser.add_argument("--batch", type=int, default=256, help="images in a step")
-    parser.add_argument("--size", type=int, default=64, help="side of the sprites' pictures")
+    parser.add_argument("--batch-size", type=int, default=256, help="images in a step")
+    parser.add_argument("--image-size", type=int, default=64, help="side of the sprites' pictures")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "pictures")
     parser.add_argument("--methods", help="names separated by commas; every method by default")
@@ -254,8 +272,8 @@ def main() -> None:
     if not arguments.methods:
         for name in ("sprites", "rooms"):
             save(sheet_of(name), arguments.out / f"{name}.png")
-        save(digits_in_colour(), arguments.out / "coloured_digits.png")
-        save(chosen_colours(), arguments.out / "p1_colours.png")
+        save(digits_in_color(), arguments.out / "colored_digits.png")
+        save(chosen_colors(), arguments.out / "p1_colors.png")
         save(joints(), arguments.out / "joint.png")
         overlays = open_dataset("mnist-stl10", digits="bundled", backgrounds="textures", pairs=100)
         save(view_pairs(overlays, count=9).sheet(), arguments.out / "view_pairs.png")

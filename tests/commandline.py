@@ -1,4 +1,4 @@
-"""The command line, called within the test's own process."""
+"""The command line, called within the process of the test."""
 
 import json
 import sys
@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from unbraid.cli import main
+from unbraid.cli.main import main
+
+SPRITES = (  # a run that takes a moment
+    *("--data", "sprites", "--image-size", 32, "--latent-dim", 3, "--steps", 2, "--batch-size", 4),
+    *("--device", "cpu"),
+)
 
 
 class Answer(NamedTuple):
-    """What a command printed, and its exit code."""
+    """The output and exit code of a command."""
 
     code: int
     out: str
@@ -22,7 +27,7 @@ class Answer(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What a refused command said: one line, exit code 2, no traceback."""
+        """The error of a refused command: one line, exit code 2, no traceback."""
         assert self.code == 2, self
         lines = [line for line in self.err.strip().splitlines() if line]
         assert "Traceback" not in self.err
@@ -31,7 +36,7 @@ class Answer(NamedTuple):
 
 
 class CommandLine:
-    """`unbraid …` by its words."""
+    """Calls `unbraid …` with the given arguments."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch, self._capsys = monkeypatch, capsys

@@ -1,20 +1,20 @@
-"""A study of a few tiny runs, for tests of what is made of studies."""
+"""A study of a few tiny runs."""
 
 import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes import Recipe
-from unbraid.study import study
+from unbraid.studies.plan import Plan, replace
+from unbraid.studies.study import study
 
 BASE = Plan(
     "beta-vae",
     "sprites",
-    {"size": 32, "codes": 3, "architecture": "mlp", "steps": 3, "batch": 4},
+    {"image_size": 16, "latent_dim": 3, "architecture": "mlp-small", "steps": 3, "batch_size": 4},
     metrics=("reconstruction", "kl", "mig"),
-    scoring={"samples": 60},
+    evaluation={"num_samples": 60},
 )
 PLANS = (
     *(replace(BASE, beta=beta, seed=seed) for beta in (1.0, 4.0) for seed in (0, 1)),
@@ -25,14 +25,14 @@ PUBLISHED = {("beta-vae", "sprites", "beta=4.0", "mig"): 0.2135, ("ada-gvae", "m
 
 
 def small_study(folder: Path, plans: Sequence[Plan] = (*PLANS, BROKEN), name: str = "mine.py") -> Path:
-    """The study's folder, everything written."""
-    recipe = Recipe(name, "A small study.", tuple(plans), PUBLISHED)
+    """Runs the study and returns its folder."""
+    recipe = Recipe(name, "A small study.", tuple(plans), PUBLISHED, from_command_line=name.endswith(".py"))
     study(recipe, folder, device="cpu", quiet=True)
     return folder
 
 
 def table(folder: Path) -> set[tuple[str, ...]]:
-    """What a study's runs scored, to compare with another study's."""
+    """The scores of a study, to compare with those of another study."""
     with open(folder / "results.csv") as file:
         return {
             tuple(row[name] for name in ("run", "seed", "metric", "value")) for row in csv.DictReader(file)

@@ -25,7 +25,7 @@ def translation(kind: str, *, seed: int, size: int = 64) -> tuple[Tensor, Tensor
     `kind` is a factor that has one value in the sources and another in the targets, `pos_x*scale` (two codes, each of
     which moves both of these factors), `same` or `unrelated`.
     """
-    space, generator = dataset().space, torch.Generator().manual_seed(seed)
+    space, generator = dataset().factor_space, torch.Generator().manual_seed(seed)
     assert space is not None
 
     def drawn() -> Tensor:

@@ -1,12 +1,14 @@
 """What scripts in benchmarks/ decide by themselves."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from unbraid.plan import Plan, replace
 from unbraid.schedules import Linear
+from unbraid.studies.plan import Plan, replace
 
 
 def script(name: str) -> ModuleType:
@@ -26,24 +28,44 @@ def finished(plan: Plan, data: str = "grassy-mnist", **arguments: Any) -> tuple[
 
 
 def test_figures_of_contrast_are_named_by_what_tells_runs_apart() -> None:
-    """With and without layers, more steps, other thresholds: each is drawn, of the first seed."""
-    plan = Plan("principled-contrast", "grassy-mnist", {"steps": 10, "rate": Linear(1.0, 0.0, 10), "seed": 1})
+    """With and without an overlay decoder, more steps, other thresholds: each is drawn, of the first seed."""
+    plan = Plan(
+        "principled-contrast", "grassy-mnist", {"steps": 10, "lr_schedule": Linear(1.0, 0.0, 10), "seed": 1}
+    )
     plans = [
         *(plan, replace(plan, seed=0)),
-        replace(plan, layers="mlp", seed=0),
-        replace(plan, steps=20, rate=Linear(1.0, 0.0, 20), seed=0),
+        replace(plan, architecture="overlay:mlp", seed=0),
+        replace(plan, steps=20, lr_schedule=Linear(1.0, 0.0, 20), seed=0),
     ]
     done = [finished(each, lambda_z=1.0) for each in plans]
     done.append(finished(replace(plan, lambda_z=0.0), lambda_z=0.0))
     done.append(finished(replace(plan, threshold=0.4), "grassy-mnist-nonlinear", lambda_z=1.0))
-    found = script("contrast_figures").labelled(done)
+    found = script("contrast_figures").labeled(done)
     assert {name: run.plan for name, run in found.items()} == {
         "principled-contrast-eq-8-steps-10-grassy-mnist": plans[1],
-        "principled-contrast-eq-8-steps-10-layers-mlp-grassy-mnist": plans[2],
+        "principled-contrast-eq-8-steps-10-architecture-overlay-mlp-grassy-mnist": plans[2],
         "principled-contrast-eq-8-steps-20-grassy-mnist": plans[3],
         "principled-contrast-eq-7-grassy-mnist": done[4][0],
         "principled-contrast-eq-8-grassy-mnist-nonlinear": done[5][0],
     }
+
+
+def test_the_walk_of_one_batch_passes_few_files() -> None:
+    """In a process of its own, because a profile hook slows down everything. docs/architecture.md tells the walk."""
+    path = Path(__file__).parents[1] / "benchmarks" / "walk.py"
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    *lines, total = done.stdout.splitlines()
+    files = [line.partition(":")[0] for line in lines if ".py: " in line]
+    assert total.startswith(f"{len(files)} files, ") and len(files) <= 32
+    stations = [
+        "cli/train.py",
+        "data/registry.py",
+        "training/train.py",
+        "training/loop.py",
+        "training/step.py",
+    ]
+    assert [file for file in files if file in stations] == stations
+    assert {"methods/beta_vae.py", "runs/folder.py"} <= set(files)
 
 
 def test_as_many_models_as_asked_are_spread_over_the_ranking() -> None:

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md adds a method: here that is done to a copy of the package, and what it adds is run."""
+"""CONTRIBUTING.md adds a method: the walk-through is applied to a copy of the package, and the added code is run."""
 
 import json
 import os
@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from unbraid.methods.base import Method
-from unbraid.model import method_classes
+from unbraid.methods import Method, method_classes
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
@@ -22,7 +21,7 @@ MODULE = "free_bits_vae"
 
 
 class Block(NamedTuple):
-    """What the walk-through shows of one file: all of it, or as a difference."""
+    """One file of the walk-through: its content, or a diff."""
 
     kind: str
     file: str
@@ -35,25 +34,24 @@ def blocks() -> list[Block]:
 
 
 def apply(block: Block, root: Path) -> None:
-    """Writes a whole file, or adds the lines with a plus below the line before them."""
+    """Writes a new file, or inserts the added lines of a diff."""
     path = root / block.file
     if block.kind != "diff":
         assert not path.exists(), f"{block.file} exists already: the walk-through must add something new"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text)
         return
-    kept = [line[1:] for line in block.text.splitlines() if not line.startswith("+")]
-    before, after = "\n".join(kept) + "\n", "".join(line[1:] + "\n" for line in block.text.splitlines())
+    context = [line[1:] for line in block.text.splitlines() if not line.startswith("+")]
+    before, after = "\n".join(context) + "\n", "".join(line[1:] + "\n" for line in block.text.splitlines())
     text = path.read_text()
-    assert text.count(before) == 1, f"{block.file} has {text.count(before)} times the lines {kept}"
+    assert text.count(before) == 1, f"{block.file} has {text.count(before)} times the lines {context}"
     path.write_text(text.replace(before, after))
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The parts of the repository that the walk-through touches, with the walk-through applied."""
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "src" / "unbraid", tmp_path / "src" / "unbraid", ignore=ignore)
+    """The files of the repository that the walk-through needs, with the walk-through applied."""
+    shutil.copytree(ROOT / "src" / "unbraid", tmp_path / "src" / "unbraid")  # with what Python has compiled
     (tmp_path / "tests" / "methods").mkdir(parents=True)
     shared = [file for file in (ROOT / "tests").glob("*.py") if not file.name.startswith("test_")]
     common = [ROOT / "tests" / "methods" / name for name in ("__init__.py", "test_common.py")]
@@ -62,6 +60,22 @@ def copy(tmp_path: Path) -> Path:
     for block in blocks():
         apply(block, tmp_path)
     return tmp_path
+
+
+# Pytest and then `unbraid list` in one process. Shapes are checked in the added module alone, so that the rest of the
+# package need not be compiled again.
+TEST_AND_LIST = """
+import sys
+import pytest
+
+checked = "--jaxtyping-packages=unbraid.methods.{module},beartype.beartype"
+assert pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=--strict-markers", checked, *sys.argv[1:]]) == 0
+
+from unbraid.cli.main import main
+
+sys.argv = ["unbraid", "list", "methods", "--json"]
+main()
+""".replace("{module}", MODULE)
 
 
 def python(copy: Path, *arguments: str) -> str:
@@ -85,17 +99,16 @@ def test_the_walk_through_touches_five_files() -> None:
 
 
 def test_the_walk_through_adds_a_method_that_passes_every_test(copy: Path) -> None:
-    tests = python(
+    tests, _, listed = python(
         copy,
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
-        *(f"tests/methods/test_{MODULE}.py", "tests/methods/test_common.py"),
+        *("-c", TEST_AND_LIST, f"tests/methods/test_{MODULE}.py", "tests/methods/test_common.py"),
         *("-k", f"test_{MODULE} or {MODULE.replace('_', '-')}"),
-    )
+    ).partition("\n{\n")
     common = (ROOT / "tests" / "methods" / "test_common.py").read_text().count("(cls: type[Method]")
-    own = next(block for block in blocks() if block.file.startswith("tests/")).text.count("def test_")
-    assert f"{common + own} passed" in tests
-    listed = json.loads(python(copy, "-m", "unbraid", "list", "methods", "--json"))["methods"]
-    assert MODULE.replace("_", "-") in listed and len(listed) == len(method_classes()) + 1
+    added = next(block for block in blocks() if block.file.startswith("tests/")).text.count("def test_")
+    assert f"{common + added} passed" in tests
+    methods = json.loads("{" + listed)["methods"]
+    assert MODULE.replace("_", "-") in methods and len(methods) == len(method_classes()) + 1
 
 
 def test_the_walk_through_is_in_style(copy: Path) -> None:

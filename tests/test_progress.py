@@ -1,14 +1,14 @@
-"""What a person sees, src/unbraid/progress.py."""
+"""Progress displays, src/unbraid/progress.py."""
 
 import pytest
 
-from unbraid.progress import Bar, Lines, duration, progress
+from unbraid.progress import Bar, Lines, duration, progress, transient_bar
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(3.4, "3 s"), (59.9, "60 s"), (200.0, "3 min 20 s"), (7_260.0, "2 h 1 min")]
 )
-def test_durations_are_written_in_the_units_that_matter(seconds: float, text: str) -> None:
+def test_durations_use_the_two_largest_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
@@ -31,4 +31,12 @@ def test_a_bar_shows_terms_and_speed(capsys: pytest.CaptureFixture[str]) -> None
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with progress("training", 10, quiet=True) as silence:
         silence.show(10, {"kl": 3.0})
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_transient_bar_shows_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with transient_bar("reading", 10) as advance:
+        advance(5)
+    with transient_bar("reading a file of unknown length", None, 3) as advance:
+        advance(5)
     assert capsys.readouterr() == ("", "")

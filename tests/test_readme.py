@@ -1,10 +1,7 @@
-"""The README's Python runs, and its command lines are ones that the command line understands."""
+"""The Python of README.md runs, and its commands can be parsed."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +9,28 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from unbraid.cli import app
+from tests.commandline import CommandLine
+from unbraid.cli.main import app
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
 SHELL = "\n".join(re.findall(r"^```sh\n(.*?)^```$", README, re.M | re.S))
 COMMANDS = [line for line in SHELL.splitlines() if line.startswith("unbraid ")]
-COMMANDS += re.findall(r"`(unbraid [^`]+)`", README)
+COMMANDS += re.findall(r"`(unbraid [^`\s]+ [^`]+)`", README)
 
 
-def test_the_python_runs(tmp_path: Path) -> None:
+def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer steps and observations than printed, which change nothing else."""
     (program,) = PYTHON
     assert len([line for line in program.splitlines() if line and not line.startswith("import ")]) == 6
-    check = "assert pictures.shape == (9, 4, 1, 32, 32) and scores[0]['metric'] == 'reconstruction'\n"
-    check += "assert run.finished\n"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program + check],
-        cwd=tmp_path,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    for printed, short in (("steps=100", "steps=3"), ("num_samples=2000", "num_samples=200")):
+        assert program.count(printed) == 1
+        program = program.replace(printed, short)
+    monkeypatch.chdir(tmp_path)
+    variables: dict[str, Any] = {}
+    exec(program, variables)
+    assert variables["images"].shape == (9, 4, 1, 32, 32) and variables["run"].finished
+    assert {"reconstruction", "kl", "mig"} <= {score["metric"] for score in variables["scores"]}
     (folder,) = (tmp_path / "runs").iterdir()
     assert (folder / "model.safetensors").exists()
     assert not any(f"runs/{folder.name}" in shlex.split(command) for command in COMMANDS)  # they come before
@@ -48,7 +44,7 @@ def test_there_are_commands() -> None:
 
 
 def parse(command: str) -> None:
-    """Reads a command line down to its last option, without doing what it asks for."""
+    """Parses a command down to its last option, without running it."""
     words = shlex.split(command)[1:]
     if words[-1] == "--help":
         words[-1:] = ["--out", "runs/run"]
@@ -61,23 +57,19 @@ def parse(command: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_line_can_be_read(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_can_be_parsed(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my-images").mkdir()
     monkeypatch.chdir(tmp_path)
     parse(command)
 
 
-def test_what_cannot_be_read_is_found() -> None:
+def test_a_command_that_cannot_be_parsed_is_found() -> None:
     with pytest.raises(Exception, match="betta"):
         parse(COMMANDS[1].replace("--beta", "--betta"))
     with pytest.raises(ValueError, match="beta-vea"):
         parse(COMMANDS[1].replace("beta-vae", "beta-vea"))
 
 
-def test_the_quick_command_runs() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "unbraid", *shlex.split(COMMANDS[0])[1:]], capture_output=True, text=True
-    )
-    assert done.returncode == 0 and "beta-vae" in done.stdout
+def test_the_quick_command_runs(unbraid: CommandLine) -> None:
+    shown = unbraid(*shlex.split(COMMANDS[0])[1:])
+    assert shown.code == 0 and "beta-vae" in shown.out

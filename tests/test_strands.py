@@ -1,4 +1,4 @@
-"""What can be done to strands, src/unbraid/strands.py."""
+"""Operations on strands, src/unbraid/strands.py."""
 
 import pytest
 import torch
@@ -14,14 +14,14 @@ def codes() -> torch.Tensor:
     return torch.arange(12, dtype=torch.float64).view(3, 4)
 
 
-def test_cutting_gives_consecutive_dimensions() -> None:
-    strands = Strands.cut(a=2, b=0, c=3)
+def test_sizes_give_consecutive_dimensions() -> None:
+    strands = Strands.from_sizes(a=2, b=0, c=3)
     assert dict(strands) == {"a": (0, 1), "b": (), "c": (2, 3, 4)}
     assert (strands.size, strands.default, len(strands)) == (5, "a", 3)
-    assert Strands.cut(default="c", a=1, c=1).default == "c"
+    assert Strands.from_sizes(default="c", a=1, c=1).default == "c"
 
 
-def test_a_number_is_a_strand_of_one_code(codes: torch.Tensor) -> None:
+def test_an_index_is_a_strand_of_one_dimension(codes: torch.Tensor) -> None:
     assert STRANDS[3] == STRANDS["3"] == (3,)  # type: ignore[index]
     assert Strands({"3": (0, 1)}, size=4)["3"] == (0, 1)
     assert_close(STRANDS.take(codes, 3), codes[:, 3:])
@@ -32,7 +32,7 @@ def test_take_and_set_are_inverse(codes: torch.Tensor) -> None:
         assert_close(STRANDS.set(codes, strand, STRANDS.take(codes, strand)), codes)
 
 
-def test_set_puts_one_row_everywhere_or_a_row_for_each(codes: torch.Tensor) -> None:
+def test_set_takes_one_row_for_all_or_one_row_per_code(codes: torch.Tensor) -> None:
     one = STRANDS.set(codes, "common", torch.tensor([-1.0, -2.0], dtype=torch.float64))
     assert one[:, :2].tolist() == [[-1, -2]] * 3
     assert_close(one[:, 2:], codes[:, 2:])
@@ -65,28 +65,28 @@ def test_average_is_the_mean_of_each_group(codes: torch.Tensor) -> None:
     assert_close(alone, codes)
 
 
-def test_sweep_sets_each_value_in_turn(codes: torch.Tensor) -> None:
+def test_traverse_sets_each_value(codes: torch.Tensor) -> None:
     values = torch.linspace(-2, 2, 5, dtype=torch.float64)
-    swept = STRANDS.sweep(codes, 3, values)
-    assert swept.shape == (5, 3, 4)
-    assert_close(swept[:, :, 3], values[:, None].expand(5, 3))
-    assert_close(swept[:, :, :3], codes[:, :3].expand(5, 3, 3))
+    traversal = STRANDS.traverse(codes, 3, values)
+    assert traversal.shape == (5, 3, 4)
+    assert_close(traversal[:, :, 3], values[:, None].expand(5, 3))
+    assert_close(traversal[:, :, :3], codes[:, :3].expand(5, 3, 3))
     pairs = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
-    assert_close(STRANDS.sweep(codes, "common", pairs)[:, 1, :2], pairs)
+    assert_close(STRANDS.traverse(codes, "common", pairs)[:, 1, :2], pairs)
 
 
-def test_shuffle_moves_strands_whole_and_keeps_their_rows() -> None:
-    strands = Strands.cut(a=2, b=1, c=1)
+def test_shuffle_permutes_the_rows_of_each_strand() -> None:
+    strands = Strands.from_sizes(a=2, b=1, c=1)
     codes = torch.arange(400, dtype=torch.float64).view(100, 4)
     shuffled = strands.shuffle(codes, "a", "b")
-    assert_close(shuffled[:, 3], codes[:, 3])  # not asked for: it stays
-    assert_close(shuffled[:, 1], shuffled[:, 0] + 1)  # whole
+    assert_close(shuffled[:, 3], codes[:, 3])  # not shuffled
+    assert_close(shuffled[:, 1], shuffled[:, 0] + 1)  # strand a moves as a unit
     for column in range(3):
         assert_close(shuffled[:, column].sort().values, codes[:, column])
-    assert not torch.equal(shuffled[:, 0] + 2, shuffled[:, 2])  # each by an order of its own
+    assert not torch.equal(shuffled[:, 0] + 2, shuffled[:, 2])  # each by another permutation
 
 
-def test_gradients_flow_through_what_is_kept_and_what_is_put_in(codes: torch.Tensor) -> None:
+def test_gradients_flow_through_codes_and_values(codes: torch.Tensor) -> None:
     codes = codes.requires_grad_()
     values = torch.ones(1, dtype=torch.float64, requires_grad=True)
     STRANDS.set(codes, "salient", values).sum().backward()
@@ -101,17 +101,17 @@ def test_gradients_flow_through_what_is_kept_and_what_is_put_in(codes: torch.Ten
     [
         (lambda: Strands({"a": [0, 0]}, size=2), "distinct dimensions from 0 to 1"),
         (lambda: Strands({"a": [2]}, size=2), "distinct dimensions from 0 to 1"),
-        (lambda: Strands({"a": [0]}, size=2, default="b"), "'b' is none of a"),
+        (lambda: Strands({"a": [0]}, size=2, default="b"), "must be one of a; got 'b'"),
         (lambda: STRANDS["z"], "no strand 'z'; the strands are common, salient, all"),
-        (lambda: STRANDS[4], "Code 4 does not exist"),
-        (lambda: STRANDS[-1], "Code -1 does not exist"),
-        (lambda: STRANDS.shuffle(torch.zeros(2, 4), "common", "all"), "overlaps"),
+        (lambda: STRANDS[4], "There is no dimension 4"),
+        (lambda: STRANDS[-1], "There is no dimension -1"),
+        (lambda: STRANDS.shuffle(torch.zeros(2, 4), "common", "all"), "must be disjoint"),
     ],
 )
-def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
+def test_errors(mistake, sentence: str) -> None:  # noqa: ANN001
     with pytest.raises(ValueError, match=sentence):
         mistake()
 
 
 def test_the_text_of_strands() -> None:
-    assert repr(Strands.cut(a=2, b=3)) == "Strands(a: 2, b: 3; default a)"
+    assert repr(Strands.from_sizes(a=2, b=3)) == "Strands(a: 2, b: 3; default a)"

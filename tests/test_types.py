@@ -1,4 +1,4 @@
-"""The few computations among the nouns, src/unbraid/types.py."""
+"""Computations of the types, src/unbraid/types.py."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def test_a_posterior_without_variance_is_its_mean() -> None:
     assert_close(Gaussian(mean, torch.full_like(mean, -200.0)).sample(), mean)
 
 
-def test_samples_carry_the_gradient_of_mean_and_spread() -> None:
+def test_samples_carry_the_gradients_of_mean_and_variance() -> None:
     mean = torch.zeros(4, 2, dtype=torch.float64, requires_grad=True)
     logvar = torch.zeros(4, 2, dtype=torch.float64, requires_grad=True)
     z = Gaussian(mean, logvar).sample()
@@ -41,7 +41,7 @@ def test_terms_list_the_total_first() -> None:
     assert not terms.detached().requires_grad
 
 
-def test_batches_know_only_what_they_are_given() -> None:
+def test_unknown_fields_of_a_batch_are_none() -> None:
     batch = Batch(torch.zeros(2, 1, 4, 4))
     assert batch.labels is batch.nuisances is batch.factors is None
 
@@ -50,4 +50,4 @@ def test_shapes_are_checked_in_the_tests() -> None:
     from unbraid.strands import Strands
 
     with pytest.raises(TypeCheckError):
-        Strands.cut(a=2).zero(torch.zeros(2), "a")
+        Strands.from_sizes(a=2).zero(torch.zeros(2), "a")

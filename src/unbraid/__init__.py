@@ -1,4 +1,4 @@
-"""Unbraid: learn representations whose strands come apart."""
+"""Unbraid: disentangled representation learning in PyTorch."""
 
 import importlib
 import os
@@ -17,44 +17,36 @@ if "CUDA_MPS_PIPE_DIRECTORY" not in os.environ:
 
 if TYPE_CHECKING:
     from unbraid import data, estimators, explore, methods, metrics, nn, objectives
-    from unbraid.data.catalogue import open_dataset
-    from unbraid.data.dataset import Dataset
-    from unbraid.data.factors import FactorSpace
-    from unbraid.evaluate import evaluate
+    from unbraid.data import Dataset, FactorSpace, open_dataset
+    from unbraid.evaluation import evaluate
     from unbraid.export import export
-    from unbraid.methods.assemble import assemble
-    from unbraid.methods.base import Method, Player
-    from unbraid.model import Model, load
-    from unbraid.plan import Plan, replace
-    from unbraid.population import train_population
-    from unbraid.results import results
-    from unbraid.runs import Run
-    from unbraid.select import select
+    from unbraid.methods import Method, Player, build_method
+    from unbraid.runs import Model, Run, load
     from unbraid.strands import Strands
-    from unbraid.study import study
-    from unbraid.train import train
+    from unbraid.studies import Plan, replace, results, select, study
+    from unbraid.training import train, train_population
 
-# Where each public name lives. They are imported when first used, so that `unbraid --help` answers at once.
-_HOMES = {
-    "Dataset": "unbraid.data.dataset",
-    "FactorSpace": "unbraid.data.factors",
-    "Method": "unbraid.methods.base",
-    "Model": "unbraid.model",
-    "Plan": "unbraid.plan",
-    "Player": "unbraid.methods.base",
+# The package of each public name. It is imported when the name is first used, so that `unbraid --help` answers at once.
+_PACKAGE_OF = {
+    "Dataset": "unbraid.data",
+    "FactorSpace": "unbraid.data",
+    "Method": "unbraid.methods",
+    "Model": "unbraid.runs",
+    "Plan": "unbraid.studies",
+    "Player": "unbraid.methods",
     "Run": "unbraid.runs",
     "Strands": "unbraid.strands",
-    "assemble": "unbraid.methods.assemble",
-    "evaluate": "unbraid.evaluate",
+    "build_method": "unbraid.methods",
+    "evaluate": "unbraid.evaluation",
     "export": "unbraid.export",
-    "load": "unbraid.model",
-    "open_dataset": "unbraid.data.catalogue",
-    "replace": "unbraid.plan",
-    "results": "unbraid.results",
-    "select": "unbraid.select",
-    "study": "unbraid.study",
-    "train": "unbraid.train",
-    "train_population": "unbraid.population",
+    "load": "unbraid.runs",
+    "open_dataset": "unbraid.data",
+    "replace": "unbraid.studies",
+    "results": "unbraid.studies",
+    "select": "unbraid.studies",
+    "study": "unbraid.studies",
+    "train": "unbraid.training",
+    "train_population": "unbraid.training",
 }
 _PACKAGES = ("data", "estimators", "explore", "methods", "metrics", "nn", "objectives")
 
@@ -67,7 +59,7 @@ __all__ = [
     "Player",
     "Run",
     "Strands",
-    "assemble",
+    "build_method",
     "data",
     "estimators",
     "evaluate",
@@ -88,24 +80,24 @@ __all__ = [
 ]
 
 
-class _Package(ModuleType):
-    """The package itself: public names are found in their homes.
+class _Unbraid(ModuleType):
+    """The package itself: looks public names up in their packages.
 
-    Importing the module `unbraid.train` would set the attribute `train` to that module; here it stays the
-    function of that name, whichever is imported first.
+    Importing the package `unbraid.export` would set the attribute `export` to that package. Here `unbraid.export`
+    stays the function, whichever is imported first.
     """
 
     def __getattr__(self, name: str) -> Any:
         if name in _PACKAGES:
             return importlib.import_module(f"unbraid.{name}")
-        if name in _HOMES:
-            return getattr(importlib.import_module(_HOMES[name]), name)
+        if name in _PACKAGE_OF:
+            return getattr(importlib.import_module(_PACKAGE_OF[name]), name)
         raise AttributeError(f"module 'unbraid' has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOMES and isinstance(value, ModuleType):
+        if name in _PACKAGE_OF and isinstance(value, ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
 
-sys.modules[__name__].__class__ = _Package
+sys.modules[__name__].__class__ = _Unbraid

@@ -1,14 +1,16 @@
-"""What a person sees while something runs: a bar on a terminal, plain lines elsewhere."""
+"""Progress displays: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 SECONDS_BETWEEN_LINES = 10.0
 
 
 class Progress:
-    """Told how far a job is; this one keeps it to itself."""
+    """The progress of a run; this class shows nothing, its subclasses show lines or a bar."""
 
     def __enter__(self) -> "Progress":
         return self
@@ -17,36 +19,36 @@ class Progress:
         pass
 
     def show(self, done: int, terms: dict[str, float]) -> None:
-        """So much is done, and these are the numbers by now."""
+        """Reports how many units are done and the current loss terms."""
 
 
 class Lines(Progress):
-    """A line every few seconds, and one at the end, on standard error."""
+    """One line on standard error every few seconds, and one at the end."""
 
     def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
         self.title, self.total, self.start, self.unit = title, total, start, unit
 
     def __enter__(self) -> "Lines":
-        self._began = time.monotonic()
-        self._last = self._began - SECONDS_BETWEEN_LINES  # so that the first report is shown
+        self._start_time = time.monotonic()
+        self._last_time = self._start_time - SECONDS_BETWEEN_LINES  # so that the first report is shown
         return self
 
     def show(self, done: int, terms: dict[str, float]) -> None:
         now = time.monotonic()
-        if now - self._last < SECONDS_BETWEEN_LINES and done < self.total:
+        if now - self._last_time < SECONDS_BETWEEN_LINES and done < self.total:
             return
-        self._last = now
-        speed = (done - self.start) / max(now - self._began, 1e-9)
+        self._last_time = now
+        speed = (done - self.start) / max(now - self._start_time, 1e-9)
         left = f", {duration((self.total - done) / speed)} left" if speed > 0 and done < self.total else ""
         print(
-            f"{self.title}: {done}/{self.total} {self.unit}  {_sentence(terms)}  {speed:.1f} {self.unit}/s{left}",
+            f"{self.title}: {done}/{self.total} {self.unit}  {_format(terms)}  {speed:.1f} {self.unit}/s{left}",
             file=sys.stderr,
             flush=True,
         )
 
 
 class Bar(Progress):
-    """A Rich progress bar on standard error: terms, steps a second, time left."""
+    """A Rich progress bar on standard error, with terms, units per second and time left."""
 
     def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
         from rich.console import Console
@@ -66,7 +68,7 @@ class Bar(Progress):
         self._start, self._unit = start, unit
 
     def __enter__(self) -> "Bar":
-        self._began = time.monotonic()
+        self._start_time = time.monotonic()
         self._bar.__enter__()
         return self
 
@@ -74,21 +76,46 @@ class Bar(Progress):
         self._bar.__exit__(*exception)
 
     def show(self, done: int, terms: dict[str, float]) -> None:
-        speed = (done - self._start) / max(time.monotonic() - self._began, 1e-9)
+        speed = (done - self._start) / max(time.monotonic() - self._start_time, 1e-9)
         self._bar.update(
-            self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_sentence(terms)
+            self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_format(terms)
         )
 
 
 def progress(title: str, total: int, *, start: int = 0, quiet: bool = False, unit: str = "steps") -> Progress:
-    """The right display for where standard error goes."""
+    """The progress display of a run: a bar if standard error is a terminal, lines otherwise."""
     if quiet:
         return Progress()
     return (Bar if sys.stderr.isatty() else Lines)(title, total, start, unit)
 
 
+@contextmanager
+def transient_bar(text: str, total: int | None, done: int = 0) -> Iterator[Callable[[int], None]]:
+    """A bar for reading or writing files, shown on terminals only and removed at the end.
+
+    Yields the function that advances the bar.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    console = Console(stderr=True)
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(text, total=total, completed=done)
+        yield lambda amount: bar.advance(task, amount)
+
+
 def duration(seconds: float) -> str:
-    """A time span in the two units that matter, such as `3 min 20 s`."""
+    """A time span in its two largest units, such as `3 min 20 s`."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes, seconds = divmod(round(seconds), 60)
@@ -98,5 +125,5 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min"
 
 
-def _sentence(terms: dict[str, float]) -> str:
+def _format(terms: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())

@@ -1,4 +1,4 @@
-"""Schedules: numbers that change with the step of training, as plain data."""
+"""Schedules: numbers as functions of the training step."""
 
 import math
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from unbraid.settings import Plain
+from unbraid.settings import Spec
 from unbraid.types import Scalar
 
 
-class Schedule(Plain):
-    """A number for every step; called with the step as a tensor, so that no step waits for the host."""
+class Schedule(Spec):
+    """A number as a function of the step. The step is a tensor, so that the device never waits for the host."""
 
     def __call__(self, step: Tensor) -> Scalar:
         raise NotImplementedError
@@ -28,8 +28,8 @@ class Constant(Schedule):
 
 
 @dataclass(frozen=True)
-class Linear(Schedule):
-    """From start to end in a straight line over the first steps, then end."""
+class _Ramp(Schedule):
+    """From `start` to `end` over the first `steps` steps, then `end`."""
 
     start: float
     end: float
@@ -38,69 +38,76 @@ class Linear(Schedule):
     def __post_init__(self) -> None:
         _require_steps(self.steps)
 
-    def __call__(self, step: Tensor) -> Scalar:
-        return self.start + (self.end - self.start) * (step.float() / self.steps).clamp(max=1.0)
+    def progress(self, step: Tensor) -> Scalar:
+        """The fraction of the steps that is done, at most 1."""
+        return (step.float() / self.steps).clamp(max=1.0)
 
 
 @dataclass(frozen=True)
-class Cosine(Schedule):
-    """From start to end along half a cosine over the first steps, then end."""
-
-    start: float
-    end: float
-    steps: int
-
-    def __post_init__(self) -> None:
-        _require_steps(self.steps)
+class Linear(_Ramp):
+    """Linear from `start` to `end` over the first `steps` steps, then `end`."""
 
     def __call__(self, step: Tensor) -> Scalar:
-        progress = (step.float() / self.steps).clamp(max=1.0)
-        return self.end + (self.start - self.end) * (1 + (math.pi * progress).cos()) / 2
+        return self.start + (self.end - self.start) * self.progress(step)
 
 
 @dataclass(frozen=True)
-class Geometric(Schedule):
-    """From start to end by equal factors over the first steps, then end; both above 0."""
+class Cosine(_Ramp):
+    """Half a cosine from `start` to `end` over the first `steps` steps, then `end`."""
 
-    start: float
-    end: float
-    steps: int
+    def __call__(self, step: Tensor) -> Scalar:
+        return self.end + (self.start - self.end) * (1 + (math.pi * self.progress(step)).cos()) / 2
+
+
+@dataclass(frozen=True)
+class Exponential(_Ramp):
+    """Exponential (geometric) from `start` to `end` over the first `steps` steps, then `end`; both must be above 0."""
+
+    also_accept = ("geometric",)
 
     def __post_init__(self) -> None:
-        _require_steps(self.steps)
+        super().__post_init__()
         if not (0 < self.start < math.inf and 0 < self.end < math.inf):
-            raise ValueError(f"A geometric schedule needs ends above 0; got {self.start} and {self.end}.")
-
-    def __call__(self, step: Tensor) -> Scalar:
-        progress = (step.float() / self.steps).clamp(max=1.0)
-        return (math.log(self.start) + math.log(self.end / self.start) * progress).exp()
-
-
-@dataclass(frozen=True)
-class Peak(Schedule):
-    """From start to top in a straight line over the first `rise` steps, there until a later step, and then end."""
-
-    start: float
-    top: float
-    rise: int
-    until: int
-    end: float
-
-    def __post_init__(self) -> None:
-        _require_steps(self.rise)
-        if self.until <= self.rise:
             raise ValueError(
-                f"A peak must last beyond step {self.rise}, where it reaches its top; got until step {self.until}."
+                f"An exponential schedule requires start and end above 0; got {self.start} and {self.end}."
             )
 
     def __call__(self, step: Tensor) -> Scalar:
-        rising = Linear(self.start, self.top, self.rise)(step)
-        return torch.where(step < self.until, rising, self.end)
+        return (math.log(self.start) + math.log(self.end / self.start) * self.progress(step)).exp()
 
 
 @dataclass(frozen=True)
-class Drop(Schedule):
-    """Start, multiplied by factor each time another `every` steps have passed."""
+class WarmupHold(Schedule):
+    """Linear from `start` to `peak` over the first `warmup_steps` steps, constant until `hold_until`, then `end`."""
+
+    spec_name = "warmup-hold"
+    also_accept = ("peak",)
+
+    start: float
+    peak: float
+    warmup_steps: int
+    hold_until: int
+    end: float
+
+    def __post_init__(self) -> None:
+        _require_steps(self.warmup_steps)
+        if self.hold_until <= self.warmup_steps:
+            raise ValueError(
+                f"hold_until must be after step {self.warmup_steps}, where the schedule reaches its peak; got step "
+                f"{self.hold_until}."
+            )
+
+    def __call__(self, step: Tensor) -> Scalar:
+        warmup = Linear(self.start, self.peak, self.warmup_steps)(step)
+        return torch.where(step < self.hold_until, warmup, self.end)
+
+
+@dataclass(frozen=True)
+class StepDecay(Schedule):
+    """`start`, multiplied by `factor` after each `every` steps."""
+
+    spec_name = "step"
+    also_accept = ("drop",)
 
     start: float
     factor: float
@@ -115,4 +122,4 @@ class Drop(Schedule):
 
 def _require_steps(steps: int) -> None:
     if steps < 1:
-        raise ValueError(f"A schedule needs at least 1 step; got {steps}.")
+        raise ValueError(f"A schedule must last at least 1 step; got {steps}.")

@@ -1,12 +1,12 @@
-"""One seed, many streams: numbers drawn for one purpose say nothing about those drawn for another."""
+"""One seed, many independent random streams."""
 
 import hashlib
 
 
-def derive(seed: int, purpose: str) -> int:
-    """The seed of a stream, the same for the same seed and purpose.
+def derive_seed(seed: int, purpose: str) -> int:
+    """The seed of the random stream for a purpose, a function of seed and purpose alone.
 
-    >>> derive(0, "data") == derive(0, "data"), derive(0, "data") == derive(0, "noise")
+    >>> derive_seed(0, "data") == derive_seed(0, "data"), derive_seed(0, "data") == derive_seed(0, "noise")
     (True, False)
     """
     return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:7])

@@ -1,22 +1,25 @@
-"""Settings as plain data: how an object says what it was made from, and how it is made again.
+"""Settings as JSON: an object records the arguments it was constructed with, and is constructed from them again.
 
-Reading a description runs no code that the description names: networks resolve inside `unbraid.nn` alone, and
-plain values (schedules, likelihoods, optimisers) among the subclasses of `Plain`.
+Loading settings never runs code that they name. Networks resolve inside `unbraid.nn` only; schedules, likelihoods and
+optimizers resolve among the subclasses of `Spec`.
 """
 
+import difflib
 import inspect
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from torch import nn
+from torch import Tensor, nn
 
-D = TypeVar("D", bound="Described")
+T = TypeVar("T")
+D = TypeVar("D", bound="RecordsArguments")
+NETWORKS: dict[str, type["RecordsArguments"]] = {}  # by class name; `unbraid.nn` registers its networks here
 
 
-class Described:
-    """Remembers the arguments it was constructed with."""
+class RecordsArguments:
+    """Base of classes that record their constructor arguments in `arguments`."""
 
     arguments: dict[str, Any]
 
@@ -30,49 +33,57 @@ class Described:
         return self
 
 
-class Plain:
+class Spec:
     """Base of frozen dataclasses that are settings themselves, such as a schedule or a likelihood.
 
-    On the command line one is written as its name and its numbers: `linear:0:25:100000`.
+    On the command line a spec is its name and its values: `linear:0:25:100000`. The name is `spec_name`, by default
+    the class name in lower case; `parse` also takes the names in `also_accept`.
     """
 
-    kinds: dict[str, type["Plain"]] = {}  # noqa: RUF012
+    spec_name: ClassVar[str]
+    also_accept: ClassVar[tuple[str, ...]] = ()
+    by_name: ClassVar[dict[str, type["Spec"]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        Plain.kinds[cls.__name__.lower()] = cls
+        cls.spec_name = vars(cls).get("spec_name", cls.__name__.lower())
+        if not cls.__name__.startswith("_"):  # a base class that several share
+            for name in (cls.spec_name, *vars(cls).get("also_accept", ())):
+                Spec.by_name[name] = cls
 
     @classmethod
-    def parse(cls, text: str) -> "Plain":
-        """Reads `name:value:value`; the name must be that of a kind of this class."""
+    def parse(cls, text: str) -> "Spec":
+        """Parses `name:value:value`; the name must be that of a subclass of this class."""
         name, *values = text.split(":")
         kinds = {
-            key: kind for key, kind in Plain.kinds.items() if issubclass(kind, cls) and is_dataclass(kind)
+            key: kind for key, kind in Spec.by_name.items() if issubclass(kind, cls) and is_dataclass(kind)
         }
         if name not in kinds:
-            raise ValueError(f"{text!r} is none of {', '.join(_usage(kind) for kind in kinds.values())}.")
+            usages = dict.fromkeys(_usage(kind) for kind in kinds.values())
+            raise ValueError(f"{text!r} must be one of {', '.join(usages)}.")
+        kind = kinds[name]
         try:
-            types = [field.type for field in fields(kinds[name])]  # type: ignore[arg-type]
+            types = [field.type for field in fields(kind)]  # type: ignore[arg-type]
             if len(values) > len(types):
                 raise ValueError(f"it has {len(values)} values, and at most {len(types)} are allowed")
-            needed = sum(field.default is MISSING for field in fields(kinds[name]))  # type: ignore[arg-type]
-            if len(values) < needed:
-                raise ValueError(f"it has {len(values)} values, and at least {needed} are needed")
-            return kinds[name](*(_number(value, type) for value, type in zip(values, types, strict=False)))
+            required = sum(field.default is MISSING for field in fields(kind))  # type: ignore[arg-type]
+            if len(values) < required:
+                raise ValueError(f"it has {len(values)} values, and at least {required} are required")
+            return kind(*(_number(value, type) for value, type in zip(values, types, strict=False)))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{text!r} should read {_usage(kinds[name])}: {error}") from None
+            raise ValueError(f"{text!r} must have the form {_usage(kind)}: {error}") from None
 
     def __str__(self) -> str:
         values = [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
-        return ":".join([type(self).__name__.lower(), *map(str, values)])
+        return ":".join([self.spec_name, *map(str, values)])
 
     def short(self) -> str:
-        """As `str`, without the trailing values that are the defaults: adam:0.001."""
+        """The shortest text that `parse` turns into this spec, without trailing default values: adam:0.001."""
         text = str(self)
         while ":" in text:
             shorter = text.rpartition(":")[0]
             try:
-                if Plain.parse(shorter) != self:
+                if Spec.parse(shorter) != self:
                     return text
             except ValueError:
                 return text
@@ -80,8 +91,8 @@ class Plain:
         return text
 
 
-def _usage(kind: type[Plain]) -> str:
-    return ":".join([kind.__name__.lower(), *(field.name.upper() for field in fields(kind))])  # type: ignore[arg-type]
+def _usage(kind: type[Spec]) -> str:
+    return ":".join([kind.spec_name, *(field.name.upper() for field in fields(kind))])  # type: ignore[arg-type]
 
 
 def _number(text: str, kind: Any) -> float | int:
@@ -93,57 +104,54 @@ def _number(text: str, kind: Any) -> float | int:
     return int(number)
 
 
-def describe(value: Any) -> Any:
-    """The value as JSON can hold it."""
+def to_json(value: Any) -> Any:
+    """A setting as JSON data, from which `from_json` builds it again."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, Plain):
-        return {"plain": str(value)}
-    if isinstance(value, Described) and type(value).__module__.startswith("unbraid.nn"):
-        return {"network": type(value).__name__, "arguments": describe(value.arguments)}
+    if isinstance(value, Spec):
+        return {"spec": str(value)}
+    if isinstance(value, RecordsArguments) and type(value).__module__.startswith("unbraid.nn"):
+        return {"network": type(value).__name__, "arguments": to_json(value.arguments)}
     if isinstance(value, nn.Module):
         shapes = [list(parameter.shape) for parameter in value.parameters()]
-        return {"own": f"{type(value).__module__}.{type(value).__qualname__}", "parameters": shapes}
+        return {"custom": f"{type(value).__module__}.{type(value).__qualname__}", "parameters": shapes}
     if isinstance(value, Mapping):
-        return {str(key): describe(entry) for key, entry in value.items()}
+        return {str(key): to_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [describe(entry) for entry in value]
-    raise ValueError(f"A setting must be a number, a text or a list of them; got {value!r}.")
+        return [to_json(entry) for entry in value]
+    raise ValueError(f"A setting must be a number, a string or a list of these; got {value!r}.")
 
 
-def rebuild(description: Any) -> Any:
-    """The value that `describe` described; lists come back as tuples."""
+def from_json(description: Any) -> Any:
+    """The setting that `to_json` wrote; lists become tuples."""
     if isinstance(description, list):
-        return tuple(rebuild(entry) for entry in description)
+        return tuple(from_json(entry) for entry in description)
     if not isinstance(description, dict):
         return description
-    if "plain" in description:
-        return Plain.parse(description["plain"])
+    if "spec" in description:
+        return Spec.parse(description["spec"])
     if "network" in description:
-        from unbraid import nn as networks
-
         name = description["network"]
-        kind = getattr(networks, name) if name in networks.__all__ else None
-        if not (isinstance(kind, type) and issubclass(kind, networks.Network)):
+        if name not in NETWORKS:
             raise ValueError(
-                f"unbraid.nn has no network {name!r}: the file is damaged or from a later version."
+                f"unbraid.nn has no network {name!r}. Restore the file, or load it with the version that wrote it."
             )
-        return kind(**rebuild(description["arguments"]))
-    if "own" in description:
-        raise ValueError(f"The run used a network of its own, {description['own']}: pass it to load.")
-    return {key: rebuild(entry) for key, entry in description.items()}
+        return NETWORKS[name](**from_json(description["arguments"]))
+    if "custom" in description:
+        raise ValueError(f"The run used a custom network, {description['custom']}. Pass it to load.")
+    return {key: from_json(entry) for key, entry in description.items()}
 
 
 def flatten(description: Any, name: str = "") -> dict[str, str]:
-    """A description as one text for each setting, by dotted names: `method.arguments.beta`."""
-    if isinstance(description, dict) and "plain" not in description:
+    """JSON settings as one string per setting, keyed by dotted names: `method.arguments.beta`."""
+    if isinstance(description, dict) and "spec" not in description:
         return {
             inner: text
             for key, entry in description.items()
             for inner, text in flatten(entry, f"{name}.{key}".lstrip(".")).items()
         }
     if isinstance(description, dict):
-        return {name: description["plain"]}
+        return {name: description["spec"]}
     if isinstance(description, list):
         return {name: ", ".join("".join(flatten(entry, "").values()) for entry in description)}
     return {name: str(description)}
@@ -154,3 +162,36 @@ def require_nonnegative(**settings: float) -> None:
     for name, value in settings.items():
         if not 0 <= value < math.inf:  # false for NaN too
             raise ValueError(f"{name} must be a finite number of at least 0; got {value}.")
+
+
+def require_shape(network: nn.Module, x: Tensor) -> None:
+    """Raises unless the observations have the shape that the network was built for."""
+    if x.shape[1:] != network.shape:
+        raise ValueError(
+            f"{type(network).__name__} requires observations of shape {network.shape}; got {tuple(x.shape[1:])}."
+        )
+
+
+def require_images(architecture: str, shape: tuple[int, ...]) -> None:
+    """Raises unless the observations are images."""
+    if len(shape) != 3:
+        raise ValueError(
+            f"The architecture {architecture!r} requires images (channels, height, width); the observations have "
+            f"shape {shape}. Use 'mlp'."
+        )
+
+
+def lookup(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -> T:
+    """The entry of that name; the error for an unknown name lists the nearest names, all names and `or_else`.
+
+    >>> lookup("method", "beta-vea", {"beta-vae": 1, "factor-vae": 2})
+    Traceback (most recent call last):
+    ValueError: There is no method 'beta-vea'; did you mean beta-vae? The choices are beta-vae, factor-vae.
+    """
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, n=3, cutoff=0.6)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "."
+    raise ValueError(
+        f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}."
+    )

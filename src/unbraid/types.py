@@ -1,7 +1,7 @@
-"""The nouns of Unbraid: observations, codes, posteriors, batches and terms.
+"""The types of Unbraid: observations, codes, posteriors, batches and terms.
 
-Shape letters are the same everywhere: b batch, c h w image, f columns of a row, d codes, k factors, m
-augmentations, n samples.
+Shapes use the same letters everywhere: b batch, c h w image, f columns of a row, d dimensions of a code, k factors,
+m augmentations, n samples.
 """
 
 from typing import NamedTuple
@@ -15,17 +15,17 @@ from unbraid.distributed import noise_like
 Images = Float[Tensor, "b c h w"]  # in [0, 1]
 Rows = Float[Tensor, "b f"]  # tables and vectors
 Observations = Float[Tensor, "b *shape"]  # Images or Rows
-Others = Float[Tensor, "o *shape"]  # of the same shape, as many as there are
+Others = Float[Tensor, "o *shape"]  # observations in another number
 Codes = Float[Tensor, "b d"]
 Scalar = Float[Tensor, ""]
 Logits = Float[Tensor, "b classes"]
 Labels = Int[Tensor, " b"]
-Nuisances = Int[Tensor, "b m"]  # one column for each known nuisance
+Nuisances = Int[Tensor, "b m"]  # one column per known nuisance
 Factors = Int[Tensor, "b k"]
 
 
 class Gaussian(NamedTuple):
-    """A factorial Gaussian for every row: the posterior q(z|x)."""
+    """A factorized Gaussian per observation: the posterior q(z|x)."""
 
     mean: Codes
     logvar: Codes
@@ -35,13 +35,12 @@ class Gaussian(NamedTuple):
         return self.logvar.exp()
 
     def sample(self) -> Codes:
-        """One reparametrised draw a row, with noise from torch's default generator."""
+        """One reparametrized sample per observation, with noise from torch's default generator."""
         return self.mean + (0.5 * self.logvar).exp() * noise_like(self.mean)
 
 
 class Batch(NamedTuple):
-    """Observations alone; labels, nuisances and factors are carried where known, and an unsupervised loss
-    never reads them."""
+    """Observations. Labels, nuisances and factors are included where known; unsupervised losses do not use them."""
 
     x: Observations
     labels: Labels | None = None
@@ -50,12 +49,12 @@ class Batch(NamedTuple):
 
 
 class PairBatch(NamedTuple):
-    """Two observations that differ in k factors; which ones, the method must infer."""
+    """Two observations that differ in k factors; the method must infer which factors."""
 
     x1: Observations
     x2: Observations
-    k: Int[Tensor, " b"]  # in how many factors they may differ, as the draw's rule has it
-    labels: Labels | None = None  # of x1, as the other fields below
+    k: Int[Tensor, " b"]  # the number of factors that may differ, by the draw's pair rule
+    labels: Labels | None = None  # of x1, like nuisances and factors
     nuisances: Nuisances | None = None
     factors: Factors | None = None
     factors2: Factors | None = None  # of x2
@@ -67,13 +66,13 @@ class ContrastBatch(NamedTuple):
 
     target: Observations
     background: Observations
-    labels: Labels | None = None  # of the target, as the other fields below
+    labels: Labels | None = None  # of the target, like nuisances and factors
     nuisances: Nuisances | None = None
     factors: Factors | None = None
 
 
 class SetBatch(NamedTuple):
-    """Each observation with its M augmentations; the observation itself is one of the set, the first."""
+    """Sets of M observations: each observation, first in its set, and its augmentations."""
 
     x: Float[Tensor, "b m *shape"]
     labels: Labels | None = None
@@ -82,25 +81,25 @@ class SetBatch(NamedTuple):
 
 
 class ViewBatch(NamedTuple):
-    """Two views that share some factors and not others."""
+    """Two views of an observation, which share some of the factors."""
 
     x1: Observations
     x2: Observations
-    labels: Labels | None = None  # the joint label that both views share
-    nuisances: Nuisances | None = None  # of x1, as the factors
+    labels: Labels | None = None  # of both views
+    nuisances: Nuisances | None = None  # of x1, like factors
     factors: Factors | None = None
     factors2: Factors | None = None  # of x2
 
 
 class Terms(NamedTuple):
-    """A loss with its parts: sums over pixels or codes, means over the batch, nats per image."""
+    """A loss and its terms: sums over pixels or dimensions, means over the batch, in nats per observation."""
 
-    total: Scalar  # what the optimiser minimises
+    total: Scalar  # what the optimizer minimizes
     parts: dict[str, Scalar]  # unweighted, for the log
-    kept: tuple[Tensor, ...] = ()  # without gradient, for a later player that takes them
+    cached: tuple[Tensor, ...] = ()  # without gradient, for a later player that reuses them
 
     def detached(self) -> Float[Tensor, " t"]:
-        """The total and the parts as one vector, without gradient, in the order of `names`."""
+        """Total and terms as one vector without gradient, in the order of `names`."""
         return torch.stack([self.total, *self.parts.values()]).detach()
 
     @property

@@ -23,7 +23,7 @@ def test_nothing_changes_nothing() -> None:
     assert_close(changed(images()), images())
 
 
-def test_whole_pixels_are_moved_and_black_comes_in() -> None:
+def test_integer_translations_move_pixels_and_fill_with_black() -> None:
     moved = changed(images(), right=2 / 8, down=-1 / 8)
     assert_close(moved[:, :, :7, 2:], images()[:, :, 1:, :6])
     assert not moved[:, :, 7].any() and not moved[:, :, :, :2].any()
@@ -33,8 +33,8 @@ def test_a_quarter_turn_is_counterclockwise() -> None:
     assert_close(changed(images(), angle=math.pi / 2), images().rot90(1, (2, 3)), rtol=0, atol=1e-5)
 
 
-def test_a_point_on_a_wide_picture_turns_on_a_circle() -> None:
-    """Three pixels to the right of the centre become three pixels above it."""
+def test_a_point_on_a_wide_image_rotates_on_a_circle() -> None:
+    """Three pixels to the right of the center become three pixels above it."""
     x = torch.zeros(1, 1, 9, 15)
     x[0, 0, 4, 10] = 1
     assert changed(x, angle=math.pi / 2)[0, 0].argmax() == (4 - 3) * 15 + 7

@@ -1,4 +1,4 @@
-"""Labelled pictures from STL-10, CIFAR-10 or nowhere, src/unbraid/data/backgrounds.py."""
+"""Labeled images from STL-10, CIFAR-10 or generated textures, src/unbraid/data/backgrounds.py."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from unbraid.data import backgrounds as module
-from unbraid.data.backgrounds import CIFAR10, read_backgrounds, which_backgrounds
+from unbraid.data.backgrounds import CIFAR10, read_backgrounds, resolve_backgrounds
 from unbraid.data.root import data_root
 
 
@@ -40,7 +40,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("inside", ["stl10", "stl10/stl10_binary"])
 def test_stl10_is_read_as_it_was_written_and_cut_out_of_the_middle(tmp_path: Path, inside: str) -> None:
     pictures = write_stl10(tmp_path / inside)
-    assert which_backgrounds("auto", tmp_path) == "stl10"
+    assert resolve_backgrounds("auto", tmp_path) == "stl10"
     images, labels, names = read_backgrounds("auto", tmp_path)
     assert_close(images, torch.from_numpy(pictures[:, :, 16:80, 16:80].copy()))
     assert labels.tolist() == [0, 1, 2, 3, 4] and names[0] == "airplane" and len(names) == 10
@@ -48,27 +48,27 @@ def test_stl10_is_read_as_it_was_written_and_cut_out_of_the_middle(tmp_path: Pat
 
 def test_cifar10_stands_in_and_is_enlarged(tmp_path: Path) -> None:
     pictures = write_cifar10(tmp_path)
-    assert which_backgrounds("auto", tmp_path) == "cifar10"
+    assert resolve_backgrounds("auto", tmp_path) == "cifar10"
     images, labels, names = read_backgrounds("auto", tmp_path)
     assert images.shape == (10, 3, 64, 64) and labels.tolist() == [*range(10)] and names[3] == "class 3"
     corner = images[:, :, 0, 0]  # bilinear: the corner is the corner
     assert_close(corner, torch.from_numpy(pictures[:, 0, 0].copy()))
 
 
-def test_textures_stand_in_where_there_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_textures_replace_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TEXTURES", 2)
-    assert which_backgrounds("auto", tmp_path) == "textures"
+    assert resolve_backgrounds("auto", tmp_path) == "textures"
     images, labels, names = read_backgrounds("auto", tmp_path)
     assert images.shape == (20, 3, 64, 64) and torch.bincount(labels).tolist() == [2] * 10
     assert names[0] == "stripes"
 
 
 @pytest.mark.usefixtures("few")
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+def test_mistakes_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(
-        ValueError, match="backgrounds are auto, stl10, cifar10, textures; got backgrounds='mars'"
+        ValueError, match="backgrounds must be auto, stl10, cifar10, textures; got backgrounds='mars'"
     ):
-        which_backgrounds("mars")
+        resolve_backgrounds("mars")
     with pytest.raises(FileNotFoundError, match=r"stl10 lacks train_X.bin.*choose other backgrounds"):
         read_backgrounds("stl10", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"cifar10_13k.npz does not exist"):

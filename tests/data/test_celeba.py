@@ -10,7 +10,7 @@ from PIL import Image
 from unbraid.data.celeba import celeba
 from unbraid.data.root import data_root
 
-# Grey value of the image, hat, glasses: four hats, three glasses, one both, five neither, and one that is not there.
+# Gray value of the image, hat, glasses: four hats, three glasses, one both, five neither, and one that is not there.
 FACES = [(10, 1, -1)] * 4 + [(90, -1, 1)] * 3 + [(200, 1, 1)] + [(150, -1, -1)] * 5 + [(0, 1, -1)]
 
 
@@ -19,32 +19,32 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "celeba" / "img_align_celeba"
     folder.mkdir(parents=True)
     lines = [str(len(FACES)), "Bald Eyeglasses Wearing_Hat"]
-    for place, (grey, hat, glasses) in enumerate(FACES, start=1):
-        lines.append(f"{place:06d}.jpg  -1 {glasses:2d} {hat:2d}")
-        if place < len(FACES):
-            Image.fromarray(np.full((22, 18, 3), grey, np.uint8)).save(folder / f"{place:06d}.jpg")
+    for index, (gray, hat, glasses) in enumerate(FACES, start=1):
+        lines.append(f"{index:06d}.jpg  -1 {glasses:2d} {hat:2d}")
+        if index < len(FACES):
+            Image.fromarray(np.full((22, 18, 3), gray, np.uint8)).save(folder / f"{index:06d}.jpg")
     (tmp_path / "celeba" / "list_attr_celeba.txt").write_text("\n".join(lines) + "\n")
     return tmp_path
 
 
 def test_both_classes_are_balanced_and_faces_with_both_are_left_out(root: Path) -> None:
-    data = celeba(root, size=16)
+    data = celeba(root, image_size=16)
     assert data.background is not None
     assert data.combinations.tolist() == [0, 0, 0, 1, 1, 1]  # type: ignore[union-attr]
     assert data.value_names["attribute"] == ("Wearing_Hat", "Eyeglasses")
-    greys = data.source.float().mean((1, 2, 3)).round()  # type: ignore[union-attr]
-    assert greys[:3].tolist() == [10.0] * 3 and (greys[3:] - 90).abs().max() <= 1
+    grays = data.source.float().mean((1, 2, 3)).round()  # type: ignore[union-attr]
+    assert grays[:3].tolist() == [10.0] * 3 and (grays[3:] - 90).abs().max() <= 1
     assert len(data.background) == 5
     assert (data.background.source.float() - 150).abs().max() <= 1  # type: ignore[union-attr]
 
 
-def test_how_many_can_be_said(root: Path) -> None:
-    data = celeba(root, size=16, per_class=2, plain=3)
+def test_the_number_of_pairs_is_an_option(root: Path) -> None:
+    data = celeba(root, image_size=16, per_class=2, plain=3)
     assert len(data) == 4 and data.background is not None and len(data.background) == 3
-    assert torch.equal(data.source, celeba(root, size=16, per_class=2, plain=3).source)  # type: ignore[arg-type]
+    assert torch.equal(data.source, celeba(root, image_size=16, per_class=2, plain=3).source)  # type: ignore[arg-type]
 
 
-def test_what_is_wrong_is_said(root: Path, tmp_path: Path) -> None:
+def test_mistakes_get_one_sentence(root: Path, tmp_path: Path) -> None:
     with pytest.raises(
         FileNotFoundError, match=r"list_attr_celeba\.txt is missing: download it from https://mmlab"
     ):
@@ -53,11 +53,11 @@ def test_what_is_wrong_is_said(root: Path, tmp_path: Path) -> None:
         celeba(root, attributes=("Hat", "Eyeglasses"))
     with pytest.raises(ValueError, match="at least two different attributes"):
         celeba(root, attributes=("Eyeglasses",))
-    with pytest.raises(ValueError, match="has no face with Bald alone"):
+    with pytest.raises(ValueError, match="lacks faces with Bald only"):
         celeba(root, attributes=("Bald", "Eyeglasses"))
-    for wrong in ({"size": 0}, {"per_class": 0}, {"per_class": -3}, {"plain": 0}, {"plain": -5}):
+    for wrong in ({"image_size": 0}, {"per_class": 0}, {"per_class": -3}, {"plain": 0}, {"plain": -5}):
         ((name, value),) = wrong.items()
-        with pytest.raises(ValueError, match=f"at least one pixel a side, and at least.*{name}={value}"):
+        with pytest.raises(ValueError, match=f"must be at least 1; got .*{name}={value}"):
             celeba(root, **wrong)
     path = root / "celeba" / "list_attr_celeba.txt"
     path.write_text(path.read_text() + "000099.jpg 1\n")
@@ -70,5 +70,5 @@ def test_what_is_wrong_is_said(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not (data_root() / "celeba").is_dir(), reason="CelebA is not in the data root")
 def test_the_official_files() -> None:
-    data = celeba(per_class=8, plain=8, size=32)
+    data = celeba(per_class=8, plain=8, image_size=32)
     assert data.shape == (3, 32, 32) and len(data) == 16

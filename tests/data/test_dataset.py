@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from scipy.stats import chisquare
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -29,19 +28,19 @@ class Painter:
 
 def grid(**arguments: object) -> Dataset:
     images = torch.arange(6, dtype=torch.uint8)[:, None, None, None].expand(6, 1, 2, 2).clone()
-    return Dataset(images, **({"name": "grid", "space": SPACE, "white": 5} | arguments))
+    return Dataset(images, **({"name": "grid", "factor_space": SPACE, "max_value": 5} | arguments))
 
 
 def table() -> Dataset:
     """Seven rows: three of combination 4, two of combination 0, one each of 5 and 2; none of 1 and 3."""
     rows = torch.arange(7.0)[:, None].expand(7, 3).clone()
     combinations = torch.tensor([4, 0, 4, 5, 0, 4, 2])
-    return Dataset(rows, name="table", white=1, space=SPACE, combinations=combinations, label="b")
+    return Dataset(rows, name="table", max_value=1, factor_space=SPACE, combinations=combinations, label="b")
 
 
-def test_sizes_are_those_a_method_is_assembled_for() -> None:
-    assert table().sizes == {"n": 7, "classes": 3, "nuisances": ()}
-    assert grid(nuisances=("b", "a")).sizes == {"n": 6, "classes": 0, "nuisances": (3, 2)}
+def test_counts_are_those_for_which_a_method_is_built() -> None:
+    assert table().counts == {"n": 7, "classes": 3, "nuisances": ()}
+    assert grid(nuisances=("b", "a")).counts == {"n": 6, "classes": 0, "nuisances": (3, 2)}
 
 
 def test_images_come_out_between_zero_and_one() -> None:
@@ -49,12 +48,12 @@ def test_images_come_out_between_zero_and_one() -> None:
 
 
 def test_rows_come_out_as_they_are() -> None:
-    dataset = Dataset(torch.tensor([[-3.0, 9.0]]), name="rows", white=1)
+    dataset = Dataset(torch.tensor([[-3.0, 9.0]]), name="rows", max_value=1)
     assert_close(dataset.observe(torch.tensor([0, 0])), torch.tensor([[-3.0, 9.0]] * 2))
     assert not dataset.images
     assert dataset.shape == (2,)
     assert dataset.factors(torch.tensor([0])) is None
-    assert dataset.roles(None) == (None, None)
+    assert dataset.labels_and_nuisances(None) == (None, None)
 
 
 def test_images_stored_channels_last_come_out_contiguous() -> None:
@@ -66,15 +65,15 @@ def test_images_stored_channels_last_come_out_contiguous() -> None:
 
 
 def test_a_renderer_paints_the_factors_of_each_row() -> None:
-    dataset = Dataset(Painter(), name="painted", space=SPACE, white=1)
+    dataset = Dataset(Painter(), name="painted", factor_space=SPACE, max_value=1)
     rows = torch.arange(6)
     assert_close(dataset.observe(rows).flatten(1)[:, :2], SPACE.values(rows).float())
-    assert dataset.bytes == 0
+    assert dataset.nbytes == 0
 
 
 def test_a_renderer_with_combinations_paints_those() -> None:
     combinations = torch.tensor([5, 1, 1, 3])
-    dataset = Dataset(Painter(), name="painted", space=SPACE, white=1, combinations=combinations)
+    dataset = Dataset(Painter(), name="painted", factor_space=SPACE, max_value=1, combinations=combinations)
     assert len(dataset) == 4
     assert_close(dataset.observe(torch.arange(4)).flatten(1)[:, :2].long(), SPACE.values(combinations))
     kept, held_out = dataset.split(0.5, generator())
@@ -84,73 +83,31 @@ def test_a_renderer_with_combinations_paints_those() -> None:
 def test_roles_are_columns_of_the_factors() -> None:
     dataset = grid(label="b", nuisances=("a", "b"))
     factors = dataset.factors(torch.tensor([5, 1]))
-    labels, nuisances = dataset.roles(factors)
+    labels, nuisances = dataset.labels_and_nuisances(factors)
     assert_close(labels, torch.tensor([2, 1]))
     assert_close(nuisances, torch.tensor([[1, 2], [0, 1]]))
 
 
-def test_rows_of_a_table_are_drawn_evenly() -> None:
-    drawn = table().draw(14_000, generator())
-    assert chisquare(torch.bincount(drawn, minlength=7).numpy()).pvalue > 1e-3
-
-
 def test_a_table_keeps_only_combinations_that_it_shows() -> None:
-    assert table().space.support.tolist() == [0, 2, 4, 5]
+    assert table().factor_space.support.tolist() == [0, 2, 4, 5]
 
 
-def test_find_takes_each_row_of_a_combination_equally_often() -> None:
-    found = table().find(torch.full((9_000,), 4), generator())
-    counts = torch.bincount(found, minlength=7)
-    assert set(found.tolist()) == {0, 2, 5}
-    assert chisquare(counts[[0, 2, 5]].numpy()).pvalue > 1e-3
-    assert table().find(torch.tensor([5, 2, 5]), generator()).tolist() == [3, 6, 3]
+def test_indices_of_combinations_on_a_grid_are_the_combinations() -> None:
+    assert grid().indices_of(torch.tensor([3, 1]), generator()).tolist() == [3, 1]
 
 
-def test_find_on_a_grid_is_the_combination_itself() -> None:
-    assert grid().find(torch.tensor([3, 1]), generator()).tolist() == [3, 1]
-
-
-def test_another_law_reweighs_the_rows_of_a_table() -> None:
-    # b = 0 weighs 3 and b = 1 weighs 1: rows 1 and 4 (combination 0) against 0, 2 and 5 (combination 4).
-    dataset = table().under(lambda space: space.weighted(torch.tensor([3.0, 1.0, 0.0]), "b"))
-    assert len(dataset) == 5
-    counts = torch.bincount(dataset.draw(18_000, generator()), minlength=7)
-    assert counts[[3, 6]].sum() == 0
-    assert chisquare(counts[[0, 1, 2, 4, 5]].numpy(), [2000, 6000, 2000, 6000, 2000]).pvalue > 1e-3
-
-
-def test_another_law_on_a_grid_draws_within_it() -> None:
-    dataset = grid().under(lambda space: space.only(a=[1]))
-    assert set(dataset.draw(100, generator()).tolist()) == {3, 4, 5}
+def test_another_distribution_on_a_grid_draws_within_it() -> None:
+    dataset = grid().with_factor_distribution(lambda space: space.only(a=[1]))
+    assert set(dataset.sample_indices(100, generator()).tolist()) == {3, 4, 5}
     assert len(dataset) == 3
 
 
-@pytest.mark.parametrize("make", [grid, table], ids=["grid", "table"])
-def test_a_split_shares_no_row(make) -> None:  # noqa: ANN001
-    whole = make()
-    kept, held_out = whole.split(0.4, generator())
-    assert len(kept) + len(held_out) == len(whole)
-    parts = [part.observe(part.draw(200, generator())) for part in (kept, held_out)]
-    seen = [set(part.flatten(1)[:, 0].tolist()) for part in parts]
-    assert not seen[0] & seen[1]
-    assert len(seen[0] | seen[1]) == len(whole)
-
-
-def test_rows_are_those_that_can_be_drawn() -> None:
-    assert table().rows().tolist() == list(range(7))
-    assert table().under(lambda space: space.only(b=[0])).rows().tolist() == [1, 4]
-    assert grid().rows().tolist() == list(range(6))
-    assert grid().under(lambda space: space.only(a=[1])).rows().tolist() == [3, 4, 5]
-    assert Dataset(torch.zeros(3, 2), name="rows").rows().tolist() == [0, 1, 2]
-
-
-@pytest.mark.parametrize("make", [grid, table], ids=["grid", "table"])
-def test_a_split_of_instances_parts_none(make) -> None:  # noqa: ANN001
-    whole = make()._with(instance="b")
-    kept, held_out = whole.split(0.3, generator())
-    seen = [set(part.factors(part.rows())[:, 1].tolist()) for part in (kept, held_out)]
-    assert (len(seen[0]), len(seen[1])) == (2, 1) and not seen[0] & seen[1]
-    assert len(kept) + len(held_out) == len(whole) and kept.instance == "b"
+def test_indices_are_the_rows_that_can_be_sampled() -> None:
+    assert table().indices().tolist() == list(range(7))
+    assert table().with_factor_distribution(lambda space: space.only(b=[0])).indices().tolist() == [1, 4]
+    assert grid().indices().tolist() == list(range(6))
+    assert grid().with_factor_distribution(lambda space: space.only(a=[1])).indices().tolist() == [3, 4, 5]
+    assert Dataset(torch.zeros(3, 2), name="rows").indices().tolist() == [0, 1, 2]
 
 
 def test_a_renderer_with_tensors_moves_with_the_dataset() -> None:
@@ -162,21 +119,14 @@ def test_a_renderer_with_tensors_moves_with_the_dataset() -> None:
             self.moved = True
             return self
 
-    dataset = Dataset(Stored(), name="stored", space=SPACE)
-    assert dataset.bytes == 12
+    dataset = Dataset(Stored(), name="stored", factor_space=SPACE)
+    assert dataset.nbytes == 12
     assert not dataset.to("cpu", observations=False).source.moved and dataset.to("cpu").source.moved
-
-
-def test_a_split_of_rows_without_factors() -> None:
-    whole = Dataset(torch.arange(10.0)[:, None], name="rows", white=1)
-    kept, held_out = whole.split(0.3, generator())
-    assert (len(kept), len(held_out)) == (7, 3)
-    assert_close(torch.cat([kept.source, held_out.source]).sort(0).values, whole.source)
 
 
 def test_moving_changes_nothing_on_the_same_device() -> None:
     moved = table().to("cpu")
-    assert_close(moved.draw(20, generator()), table().draw(20, generator()))
+    assert_close(moved.sample_indices(20, generator()), table().sample_indices(20, generator()))
     assert moved.label == "b"
 
 
@@ -184,13 +134,19 @@ def test_moving_changes_nothing_on_the_same_device() -> None:
     ("mistake", "sentence"),
     [
         (lambda: Dataset(Painter(), name="painted"), "needs a factor space"),
-        (lambda: Dataset(torch.zeros(5, 1, 2, 2), name="five", space=SPACE), "five has 5 observations"),
+        (
+            lambda: Dataset(torch.zeros(5, 1, 2, 2), name="five", factor_space=SPACE),
+            "five has 5 observations",
+        ),
         (lambda: Dataset(torch.zeros(2, 3), name="x", combinations=torch.tensor([0, 1])), "no factor space"),
         (lambda: grid(label="c"), "grid has no factor 'c'"),
         (lambda: grid(instance="c"), "grid has no factor 'c' to be a label, a nuisance or an instance"),
-        (lambda: table().kin, "table has no rows that show the same instance"),
+        (lambda: table().instance_index, "table has no rows that show the same instance"),
         (lambda: grid(nuisances=("d",)), "grid has no factor 'd'"),
-        (lambda: Dataset(torch.zeros(2, 3), name="x").under(lambda space: space), "no known factors"),
+        (
+            lambda: Dataset(torch.zeros(2, 3), name="x").with_factor_distribution(lambda space: space),
+            "no known factors",
+        ),
         (lambda: Dataset(torch.zeros(2, 3), name="x").split(0.0, generator()), "between 0 and 1"),
     ],
 )
@@ -203,24 +159,16 @@ def beside(target: int = 10, background: int = 6, shape: tuple[int, ...] = (1, 4
     """Pictures that hold their row's number, with a background that goes on counting from 100."""
     x = torch.arange(target, dtype=torch.uint8).view(-1, 1, 1, 1).expand(-1, 1, 4, 4).contiguous()
     y = (100 + torch.arange(background)).to(torch.uint8).view(-1, 1, 1, 1).expand(-1, *shape).contiguous()
-    return Dataset(x, name="target", white=1, background=Dataset(y, name="background", white=1))
+    return Dataset(x, name="target", max_value=1, background=Dataset(y, name="background", max_value=1))
 
 
 def test_a_background_goes_where_its_target_goes() -> None:
     data = beside().to("cpu", observations=False)
     assert data.background is not None and len(data.background) == 6
-    assert data.bytes == 16 * 16
+    assert data.nbytes == 16 * 16
     assert data.description()["background"]["observations"] == 6
-    alone = Dataset(torch.zeros(3, 2), name="rows", white=1)
+    alone = Dataset(torch.zeros(3, 2), name="rows", max_value=1)
     assert "background" not in alone.description()
-
-
-def test_a_background_is_split_with_its_target() -> None:
-    kept, held_out = beside(100, 50).split(0.2, torch.Generator().manual_seed(0))
-    assert (len(kept), len(held_out)) == (80, 20)
-    assert kept.background is not None and held_out.background is not None
-    parts = [set(part.background.source[:, 0, 0, 0].tolist()) for part in (kept, held_out)]
-    assert [len(part) for part in parts] == [40, 10] and not parts[0] & parts[1]
 
 
 def test_a_background_of_another_shape_is_refused() -> None:
@@ -228,15 +176,23 @@ def test_a_background_of_another_shape_is_refused() -> None:
         ValueError, match=r"one shape; target has \(1, 4, 4\) and background \(3, 4, 4\): resize"
     ):
         beside(shape=(3, 4, 4))
-    rows, wide = (Dataset(torch.zeros(4, columns), name="rows", white=1) for columns in (2, 3))
+    rows, wide = (Dataset(torch.zeros(4, columns), name="rows", max_value=1) for columns in (2, 3))
     with pytest.raises(ValueError, match="give images for both, or rows for both"):
-        beside().against(rows)
+        beside().with_background(rows)
     with pytest.raises(ValueError, match="give both the same columns"):
-        rows.against(wide)
+        rows.with_background(wide)
 
 
-def test_against_takes_a_background_without_its_own() -> None:
+def test_a_background_is_taken_without_its_own_background() -> None:
     data = beside()
-    other = data.against(beside(7, 3))
+    other = data.with_background(beside(7, 3))
     assert other.background is not None and len(other.background) == 7
     assert other.background.background is None and data.background is not None
+
+
+def test_a_distribution_that_leaves_rows_out_shortens_a_table() -> None:
+    dataset = table().with_factor_distribution(
+        lambda space: space.weighted(torch.tensor([3.0, 1.0, 0.0]), "b")
+    )
+    assert len(dataset) == 5 and dataset.num_rows == 7
+    assert dataset.indices_of(torch.tensor([0, 4]), generator())[0] in (1, 4)

@@ -1,4 +1,4 @@
-"""Downloads from a server on this machine: whole, broken off, wrong, unreachable. src/unbraid/data/download.py."""
+"""Downloads from a local server: complete, interrupted, wrong, unreachable. src/unbraid/data/download.py."""
 
 import hashlib
 import http.server
@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from unbraid.data import download
-from unbraid.data.download import DownloadError, Files, Source
+from unbraid.data.download import DownloadError, RemoteFile, RemoteFiles
 
 CONTENT = bytes(range(256)) * 4_000  # 1,024,000 bytes
 HASH = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves CONTENT; `ranges` says whether it honours a range, `cut` after how many bytes it hangs up."""
+    """Serves CONTENT; `ranges` says whether it honors a range, `cut` after how many bytes it hangs up."""
 
     ranges, cut = True, None
     asked: list[str | None]
@@ -64,8 +64,8 @@ def server() -> Iterator[Server]:
     server.server_close()
 
 
-def source(server: Server, *, sha256: str | None = HASH, name: str = "file.bin") -> Source:
-    return Source(f"http://127.0.0.1:{server.server_port}/{name}", sha256, "set/file.bin")
+def source(server: Server, *, sha256: str | None = HASH, name: str = "file.bin") -> RemoteFile:
+    return RemoteFile(f"http://127.0.0.1:{server.server_port}/{name}", sha256, "set/file.bin")
 
 
 def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
@@ -95,14 +95,14 @@ def test_a_server_without_ranges_sends_it_all_again(server: Server, tmp_path: Pa
     assert source(server).fetch(tmp_path).read_bytes() == CONTENT
 
 
-def test_a_part_that_is_already_whole_is_taken(server: Server, tmp_path: Path) -> None:
+def test_a_complete_partial_download_is_used(server: Server, tmp_path: Path) -> None:
     part = tmp_path / "set" / "file.bin.part"
     part.parent.mkdir()
     part.write_bytes(CONTENT)
     assert source(server).fetch(tmp_path).read_bytes() == CONTENT
 
 
-def test_a_part_that_is_too_long_is_thrown_away(server: Server, tmp_path: Path) -> None:
+def test_a_partial_download_that_is_too_long_is_deleted(server: Server, tmp_path: Path) -> None:
     part = tmp_path / "set" / "file.bin.part"
     part.parent.mkdir()
     part.write_bytes(CONTENT + b"more")
@@ -115,7 +115,7 @@ def test_wrong_bytes_are_refused_and_not_kept(server: Server, tmp_path: Path) ->
     assert list((tmp_path / "set").iterdir()) == []
 
 
-def test_a_part_of_another_file_is_found_out(server: Server, tmp_path: Path) -> None:
+def test_a_partial_download_of_another_file_is_detected(server: Server, tmp_path: Path) -> None:
     part = tmp_path / "set" / "file.bin.part"
     part.parent.mkdir()
     part.write_bytes(b"x" * 1_000)
@@ -124,7 +124,7 @@ def test_a_part_of_another_file_is_found_out(server: Server, tmp_path: Path) -> 
     assert source(server).fetch(tmp_path).read_bytes() == CONTENT
 
 
-def test_a_file_that_is_here_but_wrong_is_named(server: Server, tmp_path: Path) -> None:
+def test_a_wrong_file_is_named(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "set" / "file.bin"
     path.parent.mkdir()
     path.write_bytes(b"something else")
@@ -138,7 +138,7 @@ def test_without_a_hash_the_length_is_what_is_checked(server: Server, tmp_path: 
 
 
 def test_an_unreachable_address_says_what_to_put_where(tmp_path: Path) -> None:
-    nowhere = Source("http://127.0.0.1:9/file.bin", None, "set/file.bin")
+    nowhere = RemoteFile("http://127.0.0.1:9/file.bin", None, "set/file.bin")
     with pytest.raises(FileNotFoundError) as caught:
         nowhere.fetch(tmp_path)
     sentence = str(caught.value)
@@ -157,34 +157,34 @@ def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        mute = Source(f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin", None, "set/file.bin")
+        mute = RemoteFile(f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin", None, "set/file.bin")
         with pytest.raises(DownloadError, match="timed out"):
             mute.fetch(tmp_path)
 
 
-def test_a_place_that_cannot_be_written_is_named(server: Server, tmp_path: Path) -> None:
+def test_a_folder_without_write_permission_is_named(server: Server, tmp_path: Path) -> None:
     (tmp_path / "set").write_text("a file where the folder should be")
     with pytest.raises(DownloadError, match="cannot be written"):
         source(server).fetch(tmp_path)
 
 
 def test_a_missing_file_is_named_with_its_address(tmp_path: Path) -> None:
-    missing = Source("https://example.org/file.bin", None, "set/file.bin")
+    missing = RemoteFile("https://example.org/file.bin", None, "set/file.bin")
     with pytest.raises(FileNotFoundError) as caught:
-        missing.locate(tmp_path)
+        missing.require(tmp_path)
     sentence = str(caught.value)
-    assert f"{tmp_path / 'set' / 'file.bin'} is missing: run `unbraid data get set`" in sentence
+    assert f"{tmp_path / 'set' / 'file.bin'} is missing: run `unbraid data download set`" in sentence
     assert "https://example.org/file.bin" in sentence
 
 
 def test_several_files_are_one_folder(server: Server, tmp_path: Path) -> None:
-    files = Files((source(server), Source("https://example.org/other.bin", None, "set/other.bin")))
+    files = RemoteFiles((source(server), RemoteFile("https://example.org/other.bin", None, "set/other.bin")))
     files.sources[0].fetch(tmp_path)
-    assert not files.here(tmp_path)
+    assert not files.is_present(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"other\.bin is missing"):
-        files.locate(tmp_path)
+        files.require(tmp_path)
     (tmp_path / "set" / "other.bin").write_bytes(b"anything")
-    assert files.here(tmp_path) and files.locate(tmp_path) == files.fetch(tmp_path) == tmp_path / "set"
+    assert files.is_present(tmp_path) and files.require(tmp_path) == files.fetch(tmp_path) == tmp_path / "set"
     files.verify(tmp_path / "set")
     files.sources[0].path(tmp_path).write_bytes(b"half")
     with pytest.raises(ValueError, match="is not the published file"):

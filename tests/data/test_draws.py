@@ -1,22 +1,26 @@
-"""The rules by which batches are drawn, src/unbraid/data/draws.py."""
-
-import math
-from typing import Any
+"""Independent and contrasting observations, and what draws can do, src/unbraid/data/draws.py."""
 
 import pytest
 import torch
 from scipy.stats import chisquare
 from torch import Tensor
 from torch.testing import assert_close
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset
-from unbraid.data.draws import DRAWS, Contrasts, Pairs, Samples
+from unbraid.data.draws import (
+    DRAWS,
+    ChecksBatchSize,
+    ChecksCUDAGraph,
+    ChoosesClass,
+    ContrastDraw,
+    CountsLabels,
+    Draw,
+    IIDDraw,
+    PairDraw,
+    SeesBackground,
+)
 from unbraid.data.factors import FactorSpace
-from unbraid.data.rooms import rooms
-from unbraid.schedules import Drop, Linear
-from unbraid.types import Batch, PairBatch
+from unbraid.types import Batch, ContrastBatch, PairBatch, SetBatch, ViewBatch
 
 SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
 
@@ -26,314 +30,38 @@ def generator(seed: int = 0) -> torch.Generator:
 
 
 def dataset(space: FactorSpace = SPACE, **roles: object) -> Dataset:
-    """Rows that hold their own number."""
-    rows = torch.arange(float(space.combinations))[:, None]
-    return Dataset(rows, name="numbers", white=1, space=space, **roles)
-
-
-def draw(rule: str, size: int = 4_000, *, data: Dataset | None = None, **settings: object) -> PairBatch:
-    pairs = Pairs(rule, **settings)
-    data = dataset() if data is None else data
-    pairs.check(data)
-    return pairs(data, size, generator(), torch.tensor(0))
-
-
-def differences(batch: PairBatch) -> Tensor:
-    return batch.factors != batch.factors2
+    """Rows that hold their row number."""
+    rows = torch.arange(float(space.num_combinations))[:, None]
+    return Dataset(rows, name="numbers", max_value=1, factor_space=space, **roles)
 
 
 def even(counts: Tensor) -> bool:
     return chisquare(counts.double().numpy()).pvalue > 1e-3
 
 
-def test_samples_carry_what_is_known() -> None:
-    batch = Samples()(dataset(label="c", nuisances=("a",)), 100, generator(), torch.tensor(0))
+def contrasted(target: int = 20, background: int = 12) -> Dataset:
+    """Rows that hold their row number, below zero in the background."""
+    space = FactorSpace({"a": 4, "b": 5})
+    other = Dataset(-1 - torch.arange(float(background))[:, None], name="others", max_value=1)
+    rows = torch.arange(float(target))[:, None]
+    return Dataset(rows, name="numbers", max_value=1, factor_space=space, label="a", background=other)
+
+
+def test_independent_observations_carry_what_is_known() -> None:
+    batch = IIDDraw()(dataset(label="c", nuisances=("a",)), 100, generator(), torch.tensor(0))
     assert_close(SPACE.index(batch.factors), batch.x[:, 0].long())
     assert_close(batch.labels, batch.factors[:, 2])
     assert_close(batch.nuisances, batch.factors[:, :1])
 
 
-def test_observations_of_a_pair_show_its_factors() -> None:
-    batch = draw("exactly", data=dataset(label="c"))
-    assert_close(batch.x1[:, 0].long(), SPACE.index(batch.factors))
-    assert_close(batch.x2[:, 0].long(), SPACE.index(batch.factors2))
-    assert_close(batch.labels, batch.factors[:, 2])
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_exactly_k_factors_take_another_value(k: int) -> None:
-    batch = draw("exactly", k=k)
-    changed = differences(batch)
-    assert_close(changed.sum(1), torch.full((4_000,), k))
-    assert_close(batch.k, torch.full((4_000,), k))
-    assert not changed[:, 3].any()  # the factor with one value
-    if k < 4:
-        assert even(changed.sum(0)[[0, 1, 2, 4]])
-
-
-def test_exactly_draws_every_other_value_equally_often() -> None:
-    batch = draw("exactly", 20_000, k=1)
-    changed = differences(batch)[:, 4]
-    step = (batch.factors2[changed, 4] - batch.factors[changed, 4]) % 5
-    counts = torch.bincount(step, minlength=5)
-    assert counts[0] == 0
-    assert even(counts[1:])
-
-
-def test_k_of_zero_is_drawn_from_one_to_one_less_than_can_change() -> None:
-    batch = draw("exactly", 6_000)
-    assert_close(differences(batch).sum(1), batch.k)
-    assert even(torch.bincount(batch.k)[1:])
-    assert batch.k.max() == 3
-
-
-def test_at_most_k_may_redraw_the_old_value() -> None:
-    batch = draw("at-most", 40_000, k=4)
-    changed = differences(batch)
-    assert_close(batch.k, torch.full((40_000,), 4))
-    assert bool((changed.sum(1) <= 4).all())
-    for column, size in [(0, 2), (1, 3), (2, 4), (4, 5)]:
-        redrawn = int(changed[:, column].sum())
-        assert (
-            chisquare([redrawn, 40_000 - redrawn], [40_000 * (size - 1) / size, 40_000 / size]).pvalue > 1e-3
-        )
-
-
-def test_the_library_rule_redraws_one_factor_or_k() -> None:
-    batch = draw("disentanglement-lib", 8_000, k=3)
-    assert set(batch.k.tolist()) == {1, 3}
-    assert even(torch.bincount(batch.k, minlength=4)[[1, 3]])
-    assert bool((differences(batch).sum(1) <= batch.k).all())
-
-
-@pytest.mark.parametrize("rule", ["exactly", "at-most", "disentanglement-lib"])
-def test_fixed_factors_stay(rule: str) -> None:
-    batch = draw(rule, k=2, fixed=("b", "d"))
-    assert not differences(batch)[:, [1, 3, 4]].any()
-    assert differences(batch)[:, [0, 2]].any(0).all()
-
-
-def test_the_first_of_a_pair_is_drawn_as_a_sample() -> None:
-    batch = draw("exactly", 12_000)
-    assert even(torch.bincount(SPACE.index(batch.factors), minlength=SPACE.combinations))
-    assert even(torch.bincount(SPACE.index(batch.factors2), minlength=SPACE.combinations))
-
-
-def test_partners_stay_within_a_restricted_support() -> None:
-    space = SPACE.without(c=[3]).only(d=[0, 2])
-    batch = draw("exactly", data=dataset(space), k=2)
-    assert bool((space.weight(space.index(batch.factors2)) > 0).all())
-    assert_close(differences(batch).sum(1), batch.k)
-    assert_close(batch.k, torch.full((4_000,), 2))
-
-
-def test_partners_in_a_product_of_values_take_each_other_value_equally_often(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    space = SPACE.only(c=[0, 3, 2], d=[1, 4])
-    monkeypatch.setattr(FactorSpace, "weight", None)  # no search among candidates
-    batch = draw("exactly", 12_000, data=dataset(space), k=1, fixed=("a", "d"))
-    changed = differences(batch)[:, 2]
-    steps = torch.bincount(batch.factors[changed, 2] * 4 + batch.factors2[changed, 2], minlength=16)
-    occurring = [4 * a + b for a in (0, 2, 3) for b in (0, 2, 3) if a != b]
-    assert even(steps[occurring]) and steps.sum() == steps[occurring].sum()
-    assert draw("at-most", data=dataset(space), k=2).factors2[:, 4].unique().tolist() == [1, 4]
-
-
-def test_a_factor_of_which_one_value_occurs_cannot_change() -> None:
-    space = SPACE.only(c=[1])
-    assert not differences(draw("exactly", data=dataset(space), k=3))[:, 2].any()
-    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
-        Pairs(k=4).check(dataset(space))
-
-
-def test_the_class_stays_when_it_must() -> None:
-    batch = draw("exactly", data=dataset(label="c"), k=3, same_class=True)
-    assert_close(batch.labels, batch.labels2)
-    assert_close(differences(batch).sum(1), batch.k)
-    free = draw("exactly", data=dataset(label="c"), k=3)
-    assert (free.labels != free.labels2).any()
-    assert_close(free.labels2, free.factors2[:, 2])
-    with pytest.raises(ValueError, match="numbers has no class labels"):
-        Pairs(same_class=True).check(dataset())
-    with pytest.raises(ValueError, match="1 to 3 factors; got k=4"):
-        Pairs(k=4, same_class=True).check(dataset(label="c"))
-
-
-def test_an_instance_of_a_grid_stays() -> None:
-    assert not differences(draw("exactly", data=dataset(instance="b"), k=2))[:, 1].any()
-
-
-def test_rows_of_one_instance_are_pairs_and_k_is_counted() -> None:
-    space = FactorSpace({"thing": 3, "a": 2, "b": 2})
-    values = torch.tensor([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0], [2, 1, 0], [2, 1, 1], [2, 0, 1]])
-    table = Dataset(
-        torch.arange(7.0)[:, None],
-        name="things",
-        white=1,
-        space=space,
-        combinations=space.index(values),
-        label="a",
-        instance="thing",
-    )
-    batch = draw("exactly", 600, data=table)
-    assert (batch.factors[:, 0] == batch.factors2[:, 0]).all()
-    assert (batch.x1 != batch.x2).all()
-    assert_close(values[batch.x2[:, 0].long()], batch.factors2)
-    assert_close(batch.k, differences(batch).sum(1))
-    with pytest.raises(ValueError, match="show the same thing differ in their a"):
-        Pairs(same_class=True).check(table)
-
-
-def test_unknown_nuisances_do_not_count() -> None:
-    """Rows of a thing may differ in them; on a grid they stay the same."""
-    space = FactorSpace({"thing": 2, "known": 2, "unknown": 2})
-    values = torch.tensor(
-        [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 1, 1]]
-    )  # k is 0 for the first thing, 1 for the other
-    roles: dict[str, Any] = {"instance": "thing", "unknown": ("unknown",)}
-    rows = torch.arange(4.0)[:, None]
-    things = Dataset(rows, name="t", white=1, space=space, combinations=space.index(values), **roles)
-    batch = draw("exactly", 100, data=things)
-    assert batch.factors is not None
-    assert_close(batch.k, batch.factors[:, 0])
-    assert differences(batch)[:, 2].all()
-    grid = dataset(unknown=("b",))
-    assert not differences(draw("exactly", data=grid, k=3))[:, 1].any()
-    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
-        Pairs(k=4).check(grid)
-
-
-def test_partners_on_a_ridge_follow_its_weights() -> None:
-    # With everything else fixed, the partner's c is a fresh draw given a: p(c | a) up to a factor.
-    space = FactorSpace({"a": 2, "c": 4}).correlated("a", "c", sigma=0.3)
-    batch = draw("at-most", 30_000, data=dataset(space), k=1, fixed=("a",))
-    first = batch.factors[:, 0] == 0
-    counts = torch.bincount(batch.factors2[first, 1], minlength=4).double()
-    weights = space.weight(torch.arange(4))
-    assert_close(counts / counts.sum(), weights / weights.sum(), atol=0.02, rtol=0)
-
-
-def test_a_weighted_law_does_not_change_how_often_each_k_is_drawn() -> None:
-    batch = draw("exactly", 6_000, data=dataset(SPACE.correlated("c", "d", sigma=0.3)))
-    assert_close(differences(batch).sum(1), batch.k)
-    assert even(torch.bincount(batch.k)[1:])
-
-
-def test_pairs_of_a_table_with_several_rows_a_combination() -> None:
-    space = FactorSpace({"a": 2, "b": 3})
-    combinations = torch.tensor([0, 0, 1, 3, 3, 3, 5])
-    table = Dataset(torch.arange(7.0)[:, None], name="table", white=1, space=space, combinations=combinations)
-    batch = draw("exactly", data=table, k=1)
-    shown = combinations[batch.x2[:, 0].long()]
-    assert_close(shown, space.index(batch.factors2))
-    assert_close(differences(batch).sum(1), batch.k)
-    assert set(batch.x2[:, 0].long().tolist()) == set(range(7))
-
-
-def test_the_same_generator_gives_the_same_batch() -> None:
-    for a, b in zip(draw("exactly"), draw("exactly"), strict=True):
-        assert (a is None and b is None) or torch.equal(a, b)
-
-
 def test_every_batch_type_has_its_draw() -> None:
-    assert DRAWS[Batch] is Samples
-    assert DRAWS[PairBatch] is Pairs
+    assert DRAWS[Batch] is IIDDraw
+    assert DRAWS[PairBatch] is PairDraw
 
 
-@pytest.mark.parametrize(
-    ("mistake", "sentence"),
-    [
-        (lambda: Pairs().check(Dataset(torch.zeros(2, 3), name="rows")), "rows has no known factors"),
-        (lambda: Pairs(k=5).check(dataset()), "can change 1 to 4 factors; got k=5"),
-        (lambda: Pairs(k=-1).check(dataset()), "got k=-1"),
-        (lambda: Pairs(fixed=("e",)).check(dataset()), "no factor 'e'"),
-        (lambda: Pairs(fixed=("a", "b", "c", "d")).check(dataset()), "1 to 0 factors"),
-        (
-            lambda: Pairs(difficulty=Linear(1.0, 9.0, 10)).check(dataset()),
-            "can change 1 to 4 factors; got linear:1.0:9.0:10, which goes from 1 to 9",
-        ),
-        (lambda: Pairs(difficulty=Linear(5.0, 1.0, 10)).check(dataset()), "which goes from 5 to 1"),
-        (lambda: Pairs(difficulty=Linear(0.0, 3.0, 10)).check(dataset()), "which goes from 0 to 3"),
-        (lambda: Pairs(difficulty=Linear(1.0, math.nan, 10)).check(dataset()), "which goes from nan to nan"),
-        (lambda: Pairs(difficulty=Drop(4.0, 0.5, 10)).check(dataset()), "which goes from 4 to 0"),
-    ],
-)
-def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
-    with pytest.raises(ValueError, match=sentence):
-        mistake()
-
-
-def test_a_support_without_partners_is_refused() -> None:
-    space = FactorSpace({"a": 2, "b": 2}).among(torch.tensor([0, 3]))
-    with pytest.raises(ValueError, match="no partner"):
-        draw("exactly", data=dataset(space), k=1)
-
-
-def test_the_warm_up_by_difficulty_follows_the_step() -> None:
-    pairs = Pairs(difficulty=Linear(1.0, 3.0, 10))
-    pairs.check(dataset())
-    for step, k in ((0, 1), (5, 2), (10, 3), (99, 3)):
-        batch = pairs(dataset(), 200, generator(), torch.tensor(step))
-        assert batch.factors is not None and batch.factors2 is not None
-        assert batch.k.unique().tolist() == [k]
-        assert ((batch.factors != batch.factors2).sum(1) == k).all()
-    with pytest.raises(ValueError, match=r"given twice, k=1 and linear:1\.0:3\.0:10"):
-        Pairs(k=1, difficulty=Linear(1.0, 3.0, 10)).check(dataset())
-
-
-def test_pairs_say_when_partners_are_found_by_trial() -> None:
-    assert Pairs().not_captured(dataset()) is None
-    few = dataset().under(lambda space: space.among(torch.tensor([0, 1, 5, 7, 11])))
-    assert "found by trial" in (Pairs().not_captured(few) or "")
-
-
-class NoWaiting(TorchDispatchMode):
-    """Fails on what makes a device wait for the host, or gives shapes that depend on values."""
-
-    WAITS = (
-        torch.ops.aten._local_scalar_dense.default,
-        torch.ops.aten.nonzero.default,
-        torch.ops.aten.masked_select.default,
-        torch.ops.aten._unique2.default,
-    )
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert func not in self.WAITS, f"a draw waits: {func}"
-        return func(*args, **(kwargs or {}))
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        dataset(label="c"),
-        dataset(SPACE.only(c=[0, 2], d=[1, 3, 4]), label="c"),
-        colored_mnist(digits="bundled"),
-        rotation_colored_mnist(digits="bundled"),
-        rooms(size=8, part="train"),
-    ],
-    ids=["grid", "product", "coloured", "turned", "rooms"],
-)
-def test_pairs_are_drawn_without_waiting(data: Dataset) -> None:
-    pairs = Pairs(same_class=True)
-    pairs.check(data)
-    data, step = data.to("cpu"), torch.tensor(0)
-    pairs(data, 8, generator(), step)  # what is worked out once, is
-    with NoWaiting():
-        pairs(data, 8, generator(), step)
-
-
-def contrasted(target: int = 20, background: int = 12) -> Dataset:
-    """Rows that hold their own number, below zero in the background."""
-    space = FactorSpace({"a": 4, "b": 5})
-    other = Dataset(-1 - torch.arange(float(background))[:, None], name="others", white=1)
-    rows = torch.arange(float(target))[:, None]
-    return Dataset(rows, name="numbers", white=1, space=space, label="a", background=other)
-
-
-def test_contrasts_are_drawn_from_both_parts() -> None:
+def test_contrasts_are_drawn_from_target_and_background() -> None:
     data = contrasted()
-    batches = [Contrasts()(data, 12, generator(seed), torch.tensor(0)) for seed in range(200)]
+    batches = [ContrastDraw()(data, 12, generator(seed), torch.tensor(0)) for seed in range(200)]
     target, background = (torch.cat([batch[part] for batch in batches]) for part in (0, 1))
     assert target.min() >= 0 and background.max() < 0
     assert even(target[:, 0].long().bincount()) and even((-1 - background[:, 0]).long().bincount())
@@ -344,20 +72,37 @@ def test_contrasts_are_drawn_from_both_parts() -> None:
 
 
 def test_contrasts_need_a_background() -> None:
-    with pytest.raises(ValueError, match="numbers comes without a background: name one with --background"):
-        Contrasts().check(dataset())
+    with pytest.raises(ValueError, match=r"numbers has none\. Pass --background"):
+        ContrastDraw().check(dataset())
 
 
-def test_a_batch_larger_than_a_part_is_refused() -> None:
+def test_a_batch_larger_than_target_or_background_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"batch of 16 .* the background others has 12: give a smaller batch"
+        ValueError, match=r"batch of 16 needs 16 .* the background others has 12: lower --batch-size"
     ):
-        Contrasts().fits(contrasted(), 16)
-    with pytest.raises(ValueError, match=r"batch of 24 .* the target numbers has 20: give a smaller batch"):
-        Contrasts().fits(contrasted(20, 40), 24)
+        ContrastDraw().check_batch_size(contrasted(), 16)
+    with pytest.raises(
+        ValueError, match=r"batch of 24 needs 24 .* the target numbers has 20: lower --batch-size"
+    ):
+        ContrastDraw().check_batch_size(contrasted(20, 40), 24)
 
 
-def test_samples_of_data_with_a_background_are_of_both_and_do_not_say_which() -> None:
-    batch = Samples()(contrasted(), 9, generator(), torch.tensor(0))
+def test_independent_observations_of_data_with_a_background_are_of_both_and_are_unmarked() -> None:
+    batch = IIDDraw()(contrasted(), 9, generator(), torch.tensor(0))
     assert (batch.x >= 0).sum() == 5 and (batch.x < 0).sum() == 4
     assert batch.labels is None and batch.factors is None
+
+
+@pytest.mark.parametrize(
+    ("protocol", "batches"),
+    [
+        (Draw, {Batch, PairBatch, ContrastBatch, SetBatch, ViewBatch}),
+        (ChecksBatchSize, {ContrastBatch}),
+        (ChecksCUDAGraph, {PairBatch}),
+        (ChoosesClass, {PairBatch}),
+        (CountsLabels, {ViewBatch}),
+        (SeesBackground, {Batch, ContrastBatch}),
+    ],
+)
+def test_what_each_draw_can_do(protocol: type, batches: set[type]) -> None:
+    assert {batch for batch, draw in DRAWS.items() if isinstance(draw(), protocol)} == batches

@@ -57,7 +57,7 @@ def test_missing_factors_are_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_says_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="unbraid data get dsprites") as caught:
+    with pytest.raises(FileNotFoundError, match="unbraid data download dsprites") as caught:
         dsprites(tmp_path)
     assert str(tmp_path / "dsprites" / FILE) in str(caught.value)
 
@@ -66,7 +66,7 @@ def test_a_missing_file_says_how_to_get_it(tmp_path: Path) -> None:
 def test_the_official_file() -> None:
     if not (data_root() / SOURCE.file).is_file():
         pytest.skip("dSprites is not under UNBRAID_DATA")
-    SOURCE.verify(SOURCE.locate())
+    SOURCE.verify(SOURCE.require())
     dataset = dsprites()
     assert len(dataset) == 737_280
     # Square, full size, upright, in the two far corners: 20 pixels a side, from the 6th and the 38th on.

@@ -10,8 +10,8 @@ import torch
 from torch.testing import assert_close
 
 from tests.data.test_mnist import idx
-from unbraid.data.catalogue import open_dataset
 from unbraid.data.emnist import emnist
+from unbraid.data.registry import open_dataset
 
 
 @pytest.fixture
@@ -29,24 +29,24 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_pictures_stand_upright(root: Path) -> None:
+def test_images_are_upright(root: Path) -> None:
     dataset = emnist(root)
-    assert len(dataset) == 2 and dataset.shape == (1, 28, 28) and dataset.sizes["classes"] == 10
+    assert len(dataset) == 2 and dataset.shape == (1, 28, 28) and dataset.counts["classes"] == 10
     x = dataset.observe(torch.tensor([0]))
     assert x[0, 0, 20, 3] == 1 and x.sum() == 1
-    assert_close(dataset.roles(dataset.factors(torch.arange(2)))[0], torch.tensor([7, 4]))
+    assert_close(dataset.labels_and_nuisances(dataset.factors(torch.arange(2)))[0], torch.tensor([7, 4]))
 
 
-def test_parts_have_names_of_their_own(root: Path) -> None:
-    assert open_dataset("emnist", root=root, part="test").name == "emnist-test"
+def test_splits_have_different_names(root: Path) -> None:
+    assert open_dataset("emnist", root=root, split="test").name == "emnist-test"
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"gzip\.zip is missing: run `unbraid data get emnist`"):
+    with pytest.raises(FileNotFoundError, match=r"gzip\.zip is missing: run `unbraid data download emnist`"):
         emnist(tmp_path)
 
 
-def test_a_damaged_file_is_said_to_be(root: Path) -> None:
+def test_a_damaged_file_is_named(root: Path) -> None:
     (root / "emnist" / "gzip.zip").write_bytes(b"PK nothing")
     with pytest.raises(ValueError, match="damaged, cut short or of another kind"):
         emnist(root)

@@ -59,9 +59,9 @@ def test_restrictions_compose_and_draws_stay_uniform_on_the_support() -> None:
 
 
 def test_among_keeps_the_given_combinations() -> None:
-    space = SPACE.among(torch.tensor([7, 3, 3, 59]))
+    space = SPACE.restricted_to(torch.tensor([7, 3, 3, 59]))
     assert space.support.tolist() == [3, 7, 59]
-    assert SPACE.among(torch.arange(60)) is SPACE
+    assert SPACE.restricted_to(torch.arange(60)) is SPACE
 
 
 def test_the_ridge_has_the_weight_of_the_formula() -> None:
@@ -97,7 +97,7 @@ def test_a_table_of_all_factors_needs_no_names_and_combines_with_a_restriction()
 
 @pytest.mark.parametrize("weights", [[-1.0, 2.0], [math.inf, 1.0], [math.nan, 1.0]])
 def test_weights_are_finite_and_not_below_zero(weights: list[float]) -> None:
-    with pytest.raises(ValueError, match="finite numbers, none of them below 0"):
+    with pytest.raises(ValueError, match="must be finite and at least 0"):
         FactorSpace({"a": 2}, weights=torch.tensor(weights))
 
 
@@ -129,15 +129,15 @@ def test_a_seed_gives_the_same_draws() -> None:
 
 def test_occurring_values_of_each_factor() -> None:
     space = SPACE.only(a=[2, 0], c=[1])
-    assert [values.tolist() for values in space.occurring] == [[0, 2], [0, 1, 2, 3], [1]]
-    assert [values.tolist() for values in space.to("cpu").occurring] == [[0, 2], [0, 1, 2, 3], [1]]
-    assert [len(values) for values in SPACE.occurring] == [3, 4, 5]
+    assert [values.tolist() for values in space.observed_values] == [[0, 2], [0, 1, 2, 3], [1]]
+    assert [values.tolist() for values in space.to("cpu").observed_values] == [[0, 2], [0, 1, 2, 3], [1]]
+    assert [len(values) for values in SPACE.observed_values] == [3, 4, 5]
 
 
 def test_what_is_a_product_of_values() -> None:
-    assert SPACE.product and SPACE.only(a=[0, 2]).without(c=[3]).product
-    assert not SPACE.correlated("a", "b").product
-    assert not SPACE.split(0.5, generator())[0].product
+    assert SPACE.is_product and SPACE.only(a=[0, 2]).without(c=[3]).is_product
+    assert not SPACE.correlated("a", "b").is_product
+    assert not SPACE.split(0.5, generator())[0].is_product
 
 
 def test_values_are_redrawn_among_those_that_occur() -> None:
@@ -163,15 +163,15 @@ def test_sizes_of_the_text() -> None:
         (lambda: FactorSpace({"a": 0}), "at least one factor"),
         (lambda: SPACE.column("d"), "no factor 'd'; the factors are a, b, c"),
         (lambda: SPACE.only(a=[3]), "takes values 0 to 2"),
-        (lambda: SPACE.without(a=[0, 1, 2]), "No combination of factors is left"),
+        (lambda: SPACE.without(a=[0, 1, 2]), "No combination of factors remains"),
         (lambda: SPACE.correlated("a", "b", sigma=0.0), "above 0"),
-        (lambda: SPACE.correlated("a", "b", sigma=math.nan), "a number above 0, and finite; got nan"),
+        (lambda: SPACE.correlated("a", "b", sigma=math.nan), "must be finite and above 0; got nan"),
         (
             lambda: SPACE.only(a=[0], b=[3]).correlated("a", "b", sigma=1e-3),
-            "width 0.001: give a larger sigma",
+            "width σ = 0.001: give a larger σ",
         ),
         (lambda: SPACE.weighted(torch.ones(2, 4), "a", "b"), r"sizes \(3, 4\)"),
-        (lambda: SPACE.weighted(torch.full((3,), -1.0), "a"), "none below 0"),
+        (lambda: SPACE.weighted(torch.full((3,), -1.0), "a"), "entries of at least 0"),
         (lambda: SPACE.weighted(torch.full((3,), torch.nan), "a"), "finite"),
         (lambda: SPACE.only(a=[0]).weighted(torch.tensor([0.0, 1.0, 1.0]), "a"), "weight above 0"),
         (lambda: SPACE.split(1.0, generator()), "between 0 and 1"),

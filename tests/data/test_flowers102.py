@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
-from unbraid.data.catalogue import check_dataset
 from unbraid.data.flowers102 import flowers102
+from unbraid.data.registry import check_dataset
 
 
 def make(root: Path, count: int = 3) -> Path:
@@ -22,17 +22,17 @@ def make(root: Path, count: int = 3) -> Path:
     return folder
 
 
-def test_pictures_are_square_and_have_their_kind(tmp_path: Path) -> None:
+def test_images_are_square_and_have_their_kind(tmp_path: Path) -> None:
     make(tmp_path)
-    dataset = flowers102(tmp_path, size=8)
+    dataset = flowers102(tmp_path, image_size=8)
     assert dataset.shape == (3, 8, 8) and len(dataset) == 3
-    factors = dataset.factors(dataset.rows())
+    factors = dataset.factors(dataset.indices())
     assert factors is not None and factors[:, 0].tolist() == [4, 101, 0]
-    assert abs(float(dataset.observe(dataset.rows())[1, 0].mean()) - 80 / 255) < 0.02
-    assert "flowers102 is whole: 3 images" in check_dataset("flowers102", tmp_path)
+    assert abs(float(dataset.observe(dataset.indices())[1, 0].mean()) - 80 / 255) < 0.02
+    assert "flowers102 is complete: 3 images" in check_dataset("flowers102", tmp_path)
 
 
-def test_the_official_archive_is_unpacked_once_and_nothing_beside_its_pictures(tmp_path: Path) -> None:
+def test_the_official_archive_is_unpacked_once_and_nothing_but_its_images(tmp_path: Path) -> None:
     folder = make(tmp_path)
     (folder / "jpg" / "notes.txt").write_text("no picture")
     with tarfile.open(folder / "102flowers.tgz", "w:gz") as archive:
@@ -41,38 +41,38 @@ def test_the_official_archive_is_unpacked_once_and_nothing_beside_its_pictures(t
     for file in (folder / "jpg").iterdir():
         file.unlink()
     (folder / "jpg").rmdir()
-    assert len(flowers102(tmp_path, size=8)) == 3
+    assert len(flowers102(tmp_path, image_size=8)) == 3
     names = sorted(file.name for file in (folder / "jpg").iterdir())
     assert names == ["image_00001.jpg", "image_00002.jpg", "image_00003.jpg"]
     assert not (tmp_path.parent / "outside.jpg").exists()
 
 
-def test_an_archive_is_unpacked_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_an_archive_is_unpacked_completely_or_not_at_all(tmp_path: Path) -> None:
     """One that ends in the middle leaves nothing that would be taken for the dataset; missing pictures are said."""
     folder = make(tmp_path)
     with tarfile.open(folder / "102flowers.tgz", "w") as archive:
         archive.add(folder / "jpg", "jpg")
     whole = (folder / "102flowers.tgz").read_bytes()
     (folder / "jpg" / "image_00002.jpg").unlink()
-    with pytest.raises(ValueError, match=r"jpg holds 2 of the 3 pictures that imagelabels.mat has kinds of"):
+    with pytest.raises(ValueError, match=r"jpg holds 2 of the 3 images that imagelabels.mat labels"):
         check_dataset("flowers102", tmp_path)
     shutil.rmtree(folder / "jpg")
     (folder / "102flowers.tgz").write_bytes(whole[:2600])
     with pytest.raises(ValueError, match=r"102flowers\.tgz is damaged"):
-        flowers102(tmp_path, size=8)
+        flowers102(tmp_path, image_size=8)
     assert not (folder / "jpg").exists()
     (folder / "102flowers.tgz").write_bytes(whole)
-    assert len(flowers102(tmp_path, size=8)) == 3 and not (folder / "jpg.part").exists()
+    assert len(flowers102(tmp_path, image_size=8)) == 3 and not (folder / "jpg.part").exists()
 
 
-def test_pictures_alone_will_do(tmp_path: Path) -> None:
+def test_labels_are_optional(tmp_path: Path) -> None:
     (make(tmp_path) / "imagelabels.mat").unlink()
-    assert flowers102(tmp_path, size=8).space is None
+    assert flowers102(tmp_path, image_size=8).factor_space is None
 
 
-def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
+def test_missing_or_damaged_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(
-        FileNotFoundError, match=r"102flowers.tgz is missing: run `unbraid data get flowers102`"
+        FileNotFoundError, match=r"102flowers.tgz is missing: run `unbraid data download flowers102`"
     ):
         flowers102(tmp_path)
     folder = make(tmp_path)
@@ -82,5 +82,5 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
     (folder / "jpg" / "image_00002.jpg").write_bytes(b"no picture")
     with pytest.raises(ValueError, match=r"image_00002.jpg cannot be read as an image"):
         flowers102(tmp_path)
-    with pytest.raises(ValueError, match="at least one pixel"):
-        flowers102(tmp_path, size=0)
+    with pytest.raises(ValueError, match="at least 1 pixel"):
+        flowers102(tmp_path, image_size=0)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.data.grassy_mnist import grassy_mnist, mixed
+from unbraid.data.grassy_mnist import grassy_mnist, mix_images
 from unbraid.data.mnist import read_digits
 
 SMALL = {"per_digit": 12, "patches": 30, "digits": "bundled", "grass": "painted"}
@@ -15,10 +15,10 @@ def test_eq_10_and_eq_11_by_hand() -> None:
     y[:, 1] = 1.0  # a second channel that is bright everywhere
     t = torch.tensor([1.0, 1.0, 0.0, 0.5]).view(1, 1, 2, 2)
     linear = torch.tensor([0.8, 0.825, 0.1, 0.575]).view(2, 2)  # ¼ y + ¾ t
-    assert_close(mixed(y, t, "linear", 0.25, 0.3)[0, 0], linear)
+    assert_close(mix_images(y, t, "linear", 0.25, 0.3)[0, 0], linear)
     # Only where that very channel of the grass is above 0.3: the first two pixels of it are black.
-    assert_close(mixed(y, t, "nonlinear", 0.25, 0.3)[0, 0], linear * torch.tensor([[0, 0], [1, 1]]))
-    assert_close(mixed(y, t, "nonlinear", 0.25, 0.3)[0, 1], mixed(y, t, "linear", 0.25, 0.3)[0, 1])
+    assert_close(mix_images(y, t, "nonlinear", 0.25, 0.3)[0, 0], linear * torch.tensor([[0, 0], [1, 1]]))
+    assert_close(mix_images(y, t, "nonlinear", 0.25, 0.3)[0, 1], mix_images(y, t, "linear", 0.25, 0.3)[0, 1])
 
 
 def test_every_image_is_a_digit_over_one_of_the_patches() -> None:
@@ -58,10 +58,10 @@ def test_the_seed_decides() -> None:
     assert first["background"]["name"] == "painted-grass"
 
 
-def test_parts_have_neither_digits_nor_grass_in_common() -> None:
+def test_splits_share_neither_digits_nor_grass() -> None:
     parts = {
         part: grassy_mnist(
-            part=part, rho=0.0, **(SMALL | {"per_digit": 4986, "patches": 400})
+            split=part, rho=0.0, **(SMALL | {"per_digit": 4986, "patches": 400})
         )  # digits alone
         for part in ("train", "validation", "test")
     }
@@ -76,7 +76,7 @@ def test_parts_have_neither_digits_nor_grass_in_common() -> None:
     assert not shown[0] & shown[1] and not shown[0] & shown[2] and not shown[1] & shown[2]
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_mistakes_get_one_sentence() -> None:
     for wrong in ({"rho": 1.5}, {"threshold": -0.1}, {"per_digit": 0}):
-        with pytest.raises(ValueError, match="lie from 0 to 1, and per_digit is at least 1"):
+        with pytest.raises(ValueError, match="must be from 0 to 1, and per_digit at least 1"):
             grassy_mnist(**(SMALL | wrong))  # type: ignore[arg-type]

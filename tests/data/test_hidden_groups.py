@@ -1,4 +1,4 @@
-"""Groups under a louder variation, src/unbraid/data/hidden_groups.py."""
+"""Groups under a larger variation, src/unbraid/data/hidden_groups.py."""
 
 import numpy as np
 import pytest
@@ -25,6 +25,6 @@ def test_the_seed_decides() -> None:
     assert torch.equal(first, same) and not torch.equal(first, other)  # type: ignore[arg-type]
 
 
-def test_what_is_wrong_is_said() -> None:
-    with pytest.raises(ValueError, match="at least 8 columns, 2 groups and a row for each"):
+def test_mistakes_get_one_sentence() -> None:
+    with pytest.raises(ValueError, match="at least 8 columns, 2 groups and one row per group"):
         hidden_groups(columns=5)

@@ -20,8 +20,8 @@ def latents() -> Latents:
     return Latents(values, doubling(), torch.eye(3)[:2], directions, spreads)
 
 
-def test_the_true_ones_lie_along_their_axes() -> None:
-    assert latents().true(torch.tensor([2, 0])).tolist() == [[6.0, 7.0], [0.0, 1.0]]
+def test_informative_latents_are_along_their_axes() -> None:
+    assert latents().informative(torch.tensor([2, 0])).tolist() == [[6.0, 7.0], [0.0, 1.0]]
 
 
 def test_a_row_is_moved_along_the_directions_by_its_spreads() -> None:
@@ -30,10 +30,10 @@ def test_a_row_is_moved_along_the_directions_by_its_spreads() -> None:
     assert latents().augmented(torch.tensor([1]), steps).tolist() == [[[46.0, 8.0, 12.0], [6.0, 8.0, 10.0]]]
 
 
-def test_rows_keep_their_latents_in_a_part() -> None:
-    part = latents().of(torch.tensor([3, 1]))
+def test_a_subset_keeps_the_latents_of_its_rows() -> None:
+    part = latents().subset(torch.tensor([3, 1]))
     assert_close(part.values, latents().values[[3, 1]])
-    assert len(part.spreads) == 2
+    assert len(part.stds) == 2
 
 
 def test_a_move_to_another_device_leaves_the_network_of_the_first() -> None:

@@ -1,4 +1,4 @@
-"""Written digits, src/unbraid/data/mnist.py."""
+"""Handwritten digits, src/unbraid/data/mnist.py."""
 
 import gzip
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.data.mnist import FILES, digits, read_digits, read_idx, which, with_border
+from unbraid.data.mnist import FILES, digits, read_digits, read_idx, resolve_source, with_border
 from unbraid.data.root import data_root
 
 
@@ -26,8 +26,8 @@ def test_an_idx_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (idx(np.zeros((2, 3))), r"it should hold \(3, 2\), and announces \(2, 3\)"),
-        (idx(np.zeros(6)), "it is no idx file of bytes"),
+        (idx(np.zeros((2, 3))), r"its shape should be \(3, 2\), but its header has \(2, 3\)"),
+        (idx(np.zeros(6)), "it is not an idx file of bytes"),
         (idx(np.zeros((3, 2)))[:-9], "damaged, cut short or of another kind"),
         (b"<html>", "damaged, cut short or of another kind"),
     ],
@@ -39,25 +39,25 @@ def test_another_content_is_refused(tmp_path: Path, content: bytes, sentence: st
         read_idx(tmp_path / "file.gz", (3, 2))
 
 
-def test_bundled_digits_are_used_where_the_files_are_missing(tmp_path: Path) -> None:
-    assert which("auto", tmp_path) == "bundled"
-    train, test = digits(tmp_path), digits(tmp_path, part="test")
+def test_bundled_digits_are_used_if_the_files_are_missing(tmp_path: Path) -> None:
+    assert resolve_source("auto", tmp_path) == "bundled"
+    train, test = digits(tmp_path), digits(tmp_path, split="test")
     assert (train.name, test.name) == ("bundled-digits", "bundled-digits-test")
     assert (len(train), len(test)) == (1438, 359)
-    assert train.shape == (1, 28, 28) and train.label == "digit" and train.sizes["classes"] == 10
+    assert train.shape == (1, 28, 28) and train.label == "digit" and train.counts["classes"] == 10
     images, labels = read_digits(tmp_path, digits="bundled")
     assert int(images.max()) == 255 and not images[:, :4].any() and not images[:, :, -4:].any()
-    assert_close(train.roles(train.factors(torch.arange(1438)))[0], labels)
+    assert_close(train.labels_and_nuisances(train.factors(torch.arange(1438)))[0], labels)
     assert torch.bincount(labels).min() > 100
 
 
 def test_missing_files_are_named_when_mnist_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(
-        FileNotFoundError, match=r"train-images-idx3-ubyte\.gz is missing: run `unbraid data get"
+        FileNotFoundError, match=r"train-images-idx3-ubyte\.gz is missing: run `unbraid data download"
     ):
         digits(tmp_path, digits="mnist")
-    with pytest.raises(ValueError, match="digits are auto, mnist, bundled; got digits='emnist'"):
-        which("emnist", tmp_path)
+    with pytest.raises(ValueError, match="digits must be auto, mnist, bundled; got digits='emnist'"):
+        resolve_source("emnist", tmp_path)
 
 
 def test_a_border_keeps_the_digit_in_the_middle() -> None:
@@ -65,15 +65,15 @@ def test_a_border_keeps_the_digit_in_the_middle() -> None:
     larger = with_border(images, 32)
     assert_close(larger[:, 2:-2, 2:-2], images)
     assert int(larger.sum()) == int(images.sum())
-    with pytest.raises(ValueError, match="at least 28 pixels; got size=20"):
+    with pytest.raises(ValueError, match="at least 28 pixels; got image_size=20"):
         with_border(images, 20)
 
 
 def test_the_official_files() -> None:
-    if not FILES.here():
+    if not FILES.is_present():
         pytest.skip("MNIST is not under UNBRAID_DATA")
     FILES.verify(data_root() / "mnist")
-    images, labels = read_digits(digits="mnist", part="test")
+    images, labels = read_digits(digits="mnist", split="test")
     assert images.shape == (10_000, 28, 28)
     assert labels[:5].tolist() == [7, 2, 1, 0, 4]
     assert torch.bincount(read_digits(digits="mnist")[1]).tolist()[:2] == [5923, 6742]

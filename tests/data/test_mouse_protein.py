@@ -30,20 +30,20 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_target_and_background_are_those_of_contrastive_pcas_paper(root: Path) -> None:
-    data = mouse_protein(root, standardise="no", missing="zero")
+    data = mouse_protein(root, standardize="no", missing="zero")
     assert data.background is not None
     assert data.observe(torch.arange(2)).tolist() == [[1.0, 4.0], [2.0, 0.0]]
     assert data.combinations.tolist() == [0, 1] and data.value_names["genotype"] == ("control", "trisomic")  # type: ignore[union-attr]
     assert data.background.observe(torch.arange(1)).tolist() == [[3.0, 6.0]]
     assert (
-        mouse_protein(root, standardise="no").observe(torch.arange(2))[1, 1] == 7.0
+        mouse_protein(root, standardize="no").observe(torch.arange(2))[1, 1] == 7.0
     )  # the mean of 4, 9, 6 and 9
 
 
 def test_mice_with_the_drug_are_others(root: Path) -> None:
     path = root / SOURCE.file
     path.write_text(path.read_text() + "6_1,5.0,5.0,Control,Memantine,C/S,c-CS-m\n")
-    data = mouse_protein(root, treatment="memantine", standardise="no")
+    data = mouse_protein(root, treatment="memantine", standardize="no")
     assert data.name == "mouse-protein-memantine" and data.background is not None
     assert data.observe(torch.arange(1)).tolist() == [[9.0, 9.0]]
     assert data.background.observe(torch.arange(1)).tolist() == [[5.0, 5.0]]
@@ -54,7 +54,7 @@ def test_proteins_are_brought_to_one_scale_in_each_or_over_both(root: Path) -> N
     path.write_text(path.read_text() + "7_1,5.0,2.0,Control,Saline,C/S,c-CS-s\n")
     data, both = (
         mouse_protein(root, missing="zero"),
-        mouse_protein(root, missing="zero", standardise="together"),
+        mouse_protein(root, missing="zero", standardize="together"),
     )
     assert data.background is not None and both.background is not None
     rows = torch.arange(2)
@@ -67,8 +67,8 @@ def test_proteins_are_brought_to_one_scale_in_each_or_over_both(root: Path) -> N
         np.testing.assert_allclose(values.numpy().std(0), 1, atol=1e-6)
 
 
-def test_where_to_get_it_is_said(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="unbraid data get mouse-protein"):
+def test_a_missing_file_is_named_with_its_source(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="unbraid data download mouse-protein"):
         mouse_protein(tmp_path / "nowhere")
 
 

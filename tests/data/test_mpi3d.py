@@ -39,7 +39,7 @@ def test_a_small_file_is_read_as_it_was_written(tmp_path: Path, save) -> None:  
 
 
 def test_the_official_number_of_images() -> None:
-    assert SPACE.combinations == 1_036_800
+    assert SPACE.num_combinations == 1_036_800
 
 
 def test_another_number_of_images_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Colours, light and geometry of rendered rooms, src/unbraid/data/rooms.py."""
+"""Colors, light and geometry of rendered rooms, src/unbraid/data/rooms.py."""
 
 import colorsys
 
@@ -26,8 +26,15 @@ def render(*values: list[int]) -> Tensor:
 
 def test_the_factors_are_those_of_3d_shapes() -> None:
     dataset = rooms()
-    assert dataset.space.names == ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "orientation")
-    assert dataset.space.sizes == (10, 10, 10, 8, 4, 15)
+    assert dataset.factor_space.names == (
+        "floor_hue",
+        "wall_hue",
+        "object_hue",
+        "scale",
+        "shape",
+        "orientation",
+    )
+    assert dataset.factor_space.sizes == (10, 10, 10, 8, 4, 15)
     assert len(dataset) == 480_000
     assert dataset.shape == (3, 64, 64)
     assert (dataset.label, dataset.nuisances) == ("shape", ("object_hue",))
@@ -80,16 +87,16 @@ def test_the_solid_is_shaded_and_casts_a_shadow(scenes: Tensor) -> None:
         assert (floors[0] - floors[1])[both].max() > 0.1
 
 
-def test_a_picture_is_the_sum_of_its_coloured_layers(scenes: Tensor) -> None:
+def test_an_image_is_the_sum_of_its_colored_layers(scenes: Tensor) -> None:
     values = [2, 7, 4, 5, 3, 9]
     layers = scenes[5, 3, 9].double()
-    colours = [torch.tensor(colorsys.hsv_to_rgb(hue / 10, 1, 1)).double() for hue in values[:3]]
-    expected = sum(colour[:, None, None] * layer for colour, layer in zip(colours, layers, strict=False))
+    colors = [torch.tensor(colorsys.hsv_to_rgb(hue / 10, 1, 1)).double() for hue in values[:3]]
+    expected = sum(color[:, None, None] * layer for color, layer in zip(colors, layers, strict=False))
     expected = (expected + layers[GLOSS]).clamp(max=1)
     assert_close(render(values)[0].double() / 255, expected, atol=0.51 / 255, rtol=0)
 
 
-def test_hues_change_their_own_part_alone() -> None:
+def test_a_hue_changes_only_its_surface() -> None:
     pictures = render([0, 3, 6, 4, 2, 7], [5, 3, 6, 4, 2, 7], [0, 3, 1, 4, 2, 7])
     layers = cast_scenes(SIZE, CPU)[4, 2, 7].unflatten(-1, (SIZE, SIZE))
     other_floor = (pictures[0] != pictures[1]).any(0)
@@ -98,13 +105,13 @@ def test_hues_change_their_own_part_alone() -> None:
     assert torch.equal(other_solid, other_solid & (layers[SOLID] > 0))
 
 
-def test_each_picture_depends_on_its_own_row_alone() -> None:
+def test_each_image_depends_on_its_own_row_alone() -> None:
     values = SPACE.values(SPACE.draw(20, torch.Generator().manual_seed(0)))
     renderer = RoomRenderer(SIZE)
     one_by_one = torch.cat([renderer(row[None]) for row in values])
     assert int((renderer(values).int() - one_by_one.int()).abs().max()) <= 1
 
 
-def test_a_tiny_picture_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 8 pixels a side; got size=4"):
-        rooms(size=4)
+def test_a_tiny_image_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 8 pixels; got image_size=4"):
+        rooms(image_size=4)

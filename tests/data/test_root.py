@@ -1,4 +1,4 @@
-"""Where data is looked for, src/unbraid/data/root.py."""
+"""The data root and the cache folder, src/unbraid/data/root.py."""
 
 from pathlib import Path
 

@@ -55,5 +55,5 @@ def test_too_few_labels_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_says_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="unbraid data get shapes3d"):
+    with pytest.raises(FileNotFoundError, match="unbraid data download shapes3d"):
         shapes3d(tmp_path)

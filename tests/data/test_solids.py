@@ -55,7 +55,7 @@ def rays(count: int = 400) -> tuple[Tensor, Tensor]:
 
 
 @solids
-def test_a_hit_lies_on_the_surface_with_nothing_before_it(meet: Meet, outside: Outside) -> None:
+def test_a_hit_is_the_first_point_on_the_surface(meet: Meet, outside: Outside) -> None:
     origin, direction = rays()
     distance, _ = meet(origin, direction)
     met = distance.isfinite()

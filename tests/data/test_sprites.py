@@ -18,7 +18,7 @@ def render(*values: list[int], size: int = 64, antialias: bool = True) -> Tensor
     return SpriteRenderer(size, antialias)(torch.tensor(values))[:, 0].double() / 255
 
 
-def centre(picture: Tensor) -> tuple[float, float]:
+def center(picture: Tensor) -> tuple[float, float]:
     """The middle of the white, as column and row in parts of the side."""
     steps = (torch.arange(len(picture)) + 0.5) / len(picture)
     total = picture.sum()
@@ -27,7 +27,7 @@ def centre(picture: Tensor) -> tuple[float, float]:
 
 def test_the_factors_are_those_of_dsprites() -> None:
     dataset = sprites()
-    assert dataset.space.sizes == (3, 6, 40, 32, 32)
+    assert dataset.factor_space.sizes == (3, 6, 40, 32, 32)
     assert len(dataset) == 737_280
     assert dataset.shape == (1, 64, 64)
     assert dataset.label == "shape"
@@ -49,9 +49,9 @@ def test_scale_is_a_length() -> None:
     assert_close(areas / areas[-1], expected, rtol=0.01, atol=0)
 
 
-def test_positions_are_columns_and_rows_a_half_picture_apart() -> None:
+def test_positions_span_half_an_image() -> None:
     for x, y in [(0, 0), (31, 0), (7, 31)]:
-        column, row = centre(render([1, 3, 4, x, y])[0])
+        column, row = center(render([1, 3, 4, x, y])[0])
         assert_close(
             torch.tensor([column, row]), torch.tensor([0.25 + x / 62, 0.25 + y / 62]), atol=2e-4, rtol=0
         )
@@ -65,7 +65,7 @@ def test_orientation_turns_counterclockwise() -> None:
         assert_close(render([shape, 4, 23, 26, 19])[0], torch.rot90(before, 2), atol=0.01, rtol=0)
 
 
-def test_the_ellipse_lies_and_the_heart_points_down() -> None:
+def test_the_ellipse_is_wide_and_the_heart_points_down() -> None:
     ellipse, heart = render([1, 5, 0, 16, 16], [2, 5, 0, 16, 16])
     assert (ellipse.sum(0) > 0).sum() > 1.5 * (ellipse.sum(1) > 0).sum()
     rows = heart.sum(1).nonzero()[:, 0]
@@ -79,7 +79,7 @@ def test_without_soft_edges_pixels_are_black_or_white() -> None:
     assert_close(hard, (soft > 0.5).double(), atol=0, rtol=0)
 
 
-def test_soft_edges_tell_every_neighbour_apart_at_32_pixels() -> None:
+def test_soft_edges_tell_every_neighbor_apart_at_32_pixels() -> None:
     across = render(*[[1, 0, 3, x, 16] for x in range(32)], size=32).flatten(1)
     assert len(across.unique(dim=0)) == 32
     turned = render(*[[2, 0, angle, 16, 16] for angle in range(40)], size=32).flatten(1)
@@ -95,23 +95,23 @@ def test_no_sprite_touches_the_border() -> None:
         assert_close(frame[:, :, 0].max(), torch.tensor(0.0).double())
 
 
-def test_each_picture_depends_on_its_own_row_alone() -> None:
+def test_each_image_depends_on_its_own_row_alone() -> None:
     generator = torch.Generator().manual_seed(0)
     values = SPACE.values(SPACE.draw(50, generator))
     renderer = SpriteRenderer(64, True)
     assert torch.equal(renderer(values), torch.cat([renderer(row[None]) for row in values]))
 
 
-def test_pictures_of_a_batch_lie_between_zero_and_one() -> None:
-    dataset = sprites(size=32)
-    seen = dataset.observe(dataset.draw(64, torch.Generator().manual_seed(0)))
+def test_images_of_a_batch_are_between_zero_and_one() -> None:
+    dataset = sprites(image_size=32)
+    seen = dataset.observe(dataset.sample_indices(64, torch.Generator().manual_seed(0)))
     assert seen.shape == (64, 1, 32, 32)
     assert_close(torch.stack([seen.min(), seen.max()]), torch.tensor([0.0, 1.0]))
 
 
-def test_a_tiny_picture_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 16 pixels a side; got size=8"):
-        sprites(size=8)
+def test_a_tiny_image_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 16 pixels; got image_size=8"):
+        sprites(image_size=8)
 
 
 def test_sprites_look_like_dsprites() -> None:

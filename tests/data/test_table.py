@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.data.catalogue import open_dataset
+from unbraid.data.registry import open_dataset
 from unbraid.data.root import data_root
-from unbraid.data.table import read_table, table
+from unbraid.data.table import from_csv, read_table
 
 TEXT = "\ufeffid,age,income,sex,paid\na,20,1.5,f,no\nb,40,,m,yes\nc,60,2.5,f,yes\n"
 
@@ -27,7 +27,7 @@ def other(file: Path, text: str) -> Path:
 
 
 def test_columns_become_features_class_and_nuisance(file: Path) -> None:
-    dataset = table(file, label="paid", nuisances=("sex",), drop=("id",), impute="mean", standardise=False)
+    dataset = from_csv(file, label="paid", nuisances=("sex",), drop=("id",), impute="mean", standardize=False)
     assert_close(dataset.source, torch.tensor([[20.0, 1.5], [40.0, 2.0], [60.0, 2.5]]))
     factors = dataset.factors(torch.arange(3))
     assert factors.tolist() == [[0, 0], [1, 1], [1, 0]]
@@ -36,14 +36,14 @@ def test_columns_become_features_class_and_nuisance(file: Path) -> None:
     assert not dataset.images
 
 
-def test_features_are_standardised_by_the_other_file(file: Path) -> None:
+def test_features_are_standardized_by_the_other_file(file: Path) -> None:
     """Ages 20, 40, 60: mean 40 and spread √(800/3); 80 is (80 - 40) / that."""
     options = {"label": "paid", "drop": ("id", "income", "sex")}
     spread = (800 / 3) ** 0.5
-    own = table(file, **options)
+    own = from_csv(file, **options)
     assert_close(own.source[:, 0], torch.tensor([-20 / spread, 0, 20 / spread]))
     path = other(file, "id,age,income,sex,paid\na,80,1,f,yes\n")
-    like = open_dataset(str(path), like=str(file), **options)
+    like = open_dataset(str(path), reference_table=str(file), **options)
     assert_close(like.source, torch.tensor([[40 / spread]]))
     assert like.factors(torch.tensor([0])).tolist() == [[1]]  # numbered as in the first file
 
@@ -51,15 +51,15 @@ def test_features_are_standardised_by_the_other_file(file: Path) -> None:
 def test_features_come_in_the_order_of_the_other_file(file: Path) -> None:
     path = other(file, "income,age\n2.5,60\n")
     drop = ("id", "sex", "paid")  # of the first file alone
-    assert table(path, like=str(file), drop=drop, impute="mean", standardise=False).source.tolist() == [
-        [60, 2.5]
-    ]
+    assert from_csv(
+        path, reference_table=str(file), drop=drop, impute="mean", standardize=False
+    ).source.tolist() == [[60, 2.5]]
     with pytest.raises(ValueError, match=r"only one of them has age, income: .* \(--drop age,income\)"):
-        table(other(file, "x\n1\n"), like=str(file), drop=(*drop, "x"))
+        from_csv(other(file, "x\n1\n"), reference_table=str(file), drop=(*drop, "x"))
 
 
 def test_a_constant_feature_becomes_zero(file: Path) -> None:
-    assert_close(table(other(file, "a;b\n3;1\n3;2\n")).source[:, 0], torch.zeros(2))
+    assert_close(from_csv(other(file, "a;b\n3;1\n3;2\n")).source[:, 0], torch.zeros(2))
 
 
 def test_numbers_are_classes_in_their_order(file: Path) -> None:
@@ -86,7 +86,7 @@ def test_cells_may_hold_quoted_commas(file: Path) -> None:
         (TEXT, {"label": "payed"}, "has no column 'payed'; its columns are id, age, income, sex, paid"),
         (TEXT, {"label": "income", "drop": ("id", "sex", "paid")}, "lacks a value in line 3"),
         (TEXT, {"label": "sex", "nuisances": ("sex",)}, "cannot be both class and nuisance"),
-        (TEXT, {"drop": ("id", "age", "income", "sex", "paid")}, "no column left to be a feature"),
+        (TEXT, {"drop": ("id", "age", "income", "sex", "paid")}, "no column left as a feature"),
         ("a,b\n1\n", {}, "names 2 columns, and line 2 has 1"),
         ("a,a\n1,2\n", {}, "a different name for each column"),
         ("a,b\n", {}, "has no rows"),
@@ -98,20 +98,20 @@ def test_cells_may_hold_quoted_commas(file: Path) -> None:
 )
 def test_mistakes_get_one_sentence(file: Path, text: str, options: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        table(other(file, text.lstrip("\ufeff")), **options)
+        from_csv(other(file, text.lstrip("\ufeff")), **options)
 
 
 def test_a_class_that_training_did_not_have_is_refused(file: Path) -> None:
     path = other(file, "age,paid\n1,perhaps\n")
-    with pytest.raises(ValueError, match="holds 'perhaps', which is none of no, yes"):
-        table(path, label="paid", like=str(file), drop=("id", "income", "sex"))
+    with pytest.raises(ValueError, match="holds 'perhaps', which is not one of no, yes"):
+        from_csv(path, label="paid", reference_table=str(file), drop=("id", "income", "sex"))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="does not exist"):
         read_table(tmp_path / "none.csv")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(ValueError, match="no text in UTF-8"):
+    with pytest.raises(ValueError, match="is not UTF-8 text"):
         read_table(tmp_path / "binary.csv")
 
 
@@ -120,7 +120,7 @@ def test_the_mouse_proteins() -> None:
     if not path.is_file():
         pytest.skip("the mouse proteins are not under UNBRAID_DATA")
     drop = ("MouseID", "Treatment", "Behavior", "class")
-    dataset = table(path, label="Genotype", drop=drop, impute="mean")
+    dataset = from_csv(path, label="Genotype", drop=drop, impute="mean")
     assert dataset.shape == (77,) and len(dataset) == 1080
     assert dataset.value_names["Genotype"] == ["Control", "Ts65Dn"]
     assert_close(dataset.source.mean(0), torch.zeros(77), atol=1e-5, rtol=0)

@@ -57,7 +57,7 @@ def test_another_file_of_the_same_name_is_unpacked_anew(tmp_path: Path, cache: P
     assert len(list(cache.iterdir())) == 1
 
 
-def test_a_stored_npz_is_mapped_where_it_lies(tmp_path: Path, cache: Path) -> None:
+def test_an_uncompressed_npz_is_mapped_from_its_file(tmp_path: Path, cache: Path) -> None:
     assert torch.equal(map_npz(stored(tmp_path), "imgs", SHAPE), torch.from_numpy(PIXELS))
     assert not cache.exists()
 

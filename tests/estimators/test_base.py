@@ -1,4 +1,4 @@
-"""Methods as scikit-learn has them, src/unbraid/estimators/base.py."""
+"""Methods as scikit-learn estimators, src/unbraid/estimators/base.py."""
 
 import pickle
 from collections.abc import Callable
@@ -19,21 +19,21 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unbraid
 from unbraid.estimators import VAE, BetaTCVAE, BetaVAE
 
-QUICK: dict[str, Any] = {"steps": 2, "codes": 2, "device": "cpu", "random_state": 0}
+QUICK: dict[str, Any] = {"steps": 2, "latent_dim": 2, "device": "cpu", "random_state": 0}
 IRIS = load_iris().data
 DIGITS = np.round(load_digits().images[:40] / 16 * 255).astype(np.uint8)
 
 
 @parametrize_with_checks([BetaVAE(**QUICK), BetaTCVAE(**QUICK)])
-def test_scikit_learns_own_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+def test_the_checks_of_scikit_learn(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 
-def test_learning_makes_the_data_likelier() -> None:
+def test_training_raises_the_score() -> None:
     short, long = (VAE(**QUICK | {"steps": steps}).fit(IRIS) for steps in (1, 300))
     assert long.score(IRIS) > short.score(IRIS) + 10
     assert long.score(IRIS) == long.score(IRIS)
-    assert_allclose(long.transform(IRIS)[:, :1].std(), 1, atol=0.7)  # some code is used
+    assert_allclose(long.transform(IRIS)[:, :1].std(), 1, atol=0.7)  # an active dimension
     assert len(long.history_) > 0
 
 
@@ -46,7 +46,7 @@ def test_rows_come_back_in_their_units() -> None:
 
 
 def test_the_bound_by_hand() -> None:
-    """With decoder and codes at zero, -log p(x|z) of a standardised column is ½(x²/σ² + log 2πσ²), and the KL 0."""
+    """With decoder and codes at zero, -log p(x|z) of a standardized column is ½(x²/σ² + log 2πσ²), and the KL 0."""
     model = VAE(**QUICK, likelihood="normal:0.5").fit(IRIS)
     for parameter in model.method_.parameters():
         parameter.zero_()
@@ -58,28 +58,30 @@ def test_the_precision_is_that_of_the_data() -> None:
     wide, narrow = model.transform(IRIS), model.transform(IRIS.astype(np.float32))
     assert wide.dtype == np.float64 and narrow.dtype == np.float32
     assert_allclose(wide, narrow, atol=1e-5)
-    assert next(model.method_.parameters()).dtype == torch.float32  # what was fitted stays as it was
+    assert next(model.method_.parameters()).dtype == torch.float32  # the fitted method is unchanged
 
 
-def test_images_in_every_form() -> None:
+def test_images_in_every_layout() -> None:
     square, flat = BetaVAE(**QUICK), BetaVAE(**QUICK, image_shape=(8, 8))
     codes = square.fit(DIGITS).transform(DIGITS)
-    assert square.n_features_in_ == 64 and square.layout_.shape == (1, 8, 8) and square.layout_.white == 255
+    assert (
+        square.n_features_in_ == 64 and square.layout_.shape == (1, 8, 8) and square.layout_.max_value == 255
+    )
     rows = DIGITS.reshape(len(DIGITS), -1)
     assert_allclose(flat.fit(rows).transform(rows), codes, atol=1e-6)
     assert flat.inverse_transform(codes).shape == rows.shape
     back = square.inverse_transform(codes)
     assert back.shape == DIGITS.shape and back.min() >= 0 and 1 < back.max() <= 255  # in the units of X
-    assert_allclose(square.transform(DIGITS[:, None].reshape(40, 64)), codes)  # laid out flat
+    assert_allclose(square.transform(DIGITS[:, None].reshape(40, 64)), codes)  # flattened
     unit = BetaVAE(**QUICK).fit(DIGITS / 255)
     assert_allclose(unit.transform(DIGITS / 255), codes, atol=1e-5)
     with pytest.raises(ValueError, match="was fitted to observations of shape"):
         square.transform(DIGITS[:, :7])
-    with pytest.raises(ValueError, match="divide by the value of white"):
+    with pytest.raises(ValueError, match="Divide by the maximum pixel value"):
         square.fit(load_digits().images)
 
 
-def test_convolutions_where_they_fit() -> None:
+def test_convolutions_for_supported_sizes() -> None:
     large = np.repeat(np.repeat(DIGITS, 4, 1), 4, 2)
     model = BetaVAE(**QUICK | {"steps": 1}).fit(large[:8])
     assert type(model.method_.encoder).__name__ == "ConvEncoder"
@@ -90,7 +92,9 @@ def test_a_pipeline_and_a_search() -> None:
     labels = load_iris().target
     model = make_pipeline(MinMaxScaler(), BetaVAE(**QUICK), LogisticRegression())
     assert 0 <= model.fit(IRIS, labels).score(IRIS, labels) <= 1
-    search = GridSearchCV(BetaVAE(**QUICK), {"beta": [1, 4.0], "codes": np.array([1, 2])}, cv=2).fit(IRIS)
+    search = GridSearchCV(BetaVAE(**QUICK), {"beta": [1, 4.0], "latent_dim": np.array([1, 2])}, cv=2).fit(
+        IRIS
+    )
     assert search.best_params_["beta"] in (1, 4.0) and np.isfinite(search.best_score_)
 
 
@@ -109,7 +113,7 @@ def test_seeds() -> None:
     first, again, other = (
         BetaVAE(**QUICK | {"random_state": seed}).fit(IRIS).transform(IRIS) for seed in (0, 0, 1)
     )
-    assert torch.rand(1) == expected  # torch's generator is left where it was
+    assert torch.rand(1) == expected  # torch's generator is restored
     assert_allclose(first, again)
     assert np.abs(first - other).max() > 1e-3
 
@@ -126,15 +130,15 @@ def test_names_and_frames() -> None:
 def test_bad_input() -> None:
     with pytest.raises(TypeError, match="has no parameter betta"):
         BetaVAE(betta=1)
-    with pytest.raises(ValueError, match="likelihood bernoulli needs numbers from 0 to 1"):
+    with pytest.raises(ValueError, match=r"likelihood bernoulli requires values in \[0, 1\]"):
         BetaVAE(**QUICK, likelihood="bernoulli").fit(IRIS)
-    with pytest.raises(ValueError, match="none of bernoulli"):
+    with pytest.raises(ValueError, match="must be one of bernoulli"):
         BetaVAE(**QUICK, likelihood="nonsense").fit(IRIS)
     with pytest.raises(ValueError, match="There is no strand 'salient'"):
         BetaVAE(**QUICK, strand="salient").fit(IRIS)
-    with pytest.raises(ValueError, match="codes need 2 columns"):
+    with pytest.raises(ValueError, match="Codes must have 2 columns"):
         BetaVAE(**QUICK).fit(IRIS).inverse_transform(np.zeros((1, 3)))
 
 
-def test_the_package_names_it() -> None:
+def test_the_package_exports_it() -> None:
     assert unbraid.estimators.BetaVAE is BetaVAE

@@ -6,23 +6,25 @@ import numpy as np
 import pytest
 
 from unbraid.estimators import AnnealedVAE, BetaVAE, ContrastivePCA, PrincipledContrast
-from unbraid.estimators.parameters import optimiser_of, parameters_of, settings_of, value_of
+from unbraid.estimators.parameters import method_options, parameters_of, parse_optimizer, parse_value
 from unbraid.methods import AnnealedVAE as Annealed
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.schedules import Linear
 
 
-def test_the_methods_own_come_first() -> None:
+def test_options_of_the_method_come_first() -> None:
     names = list(BetaVAE().get_params())
-    assert {"beta", "likelihood", "codes", "architecture", "steps", "batch", "random_state"} <= {*names}
+    assert {"beta", "likelihood", "latent_dim", "architecture", "steps", "batch_size", "random_state"} <= {
+        *names
+    }
     assert parameters_of(BetaVAE.method)[0].name == "beta"
     assert next(iter(inspect.signature(BetaVAE).parameters)) == "beta"
     assert BetaVAE().beta == 4.0 and repr(BetaVAE(beta=2)) == "BetaVAE(beta=2)"
 
 
-def test_what_a_method_lacks_is_no_parameter() -> None:
-    assert "codes" not in PrincipledContrast().get_params()
-    assert not {"codes", "steps", "batch", "architecture"} & ContrastivePCA().get_params().keys()
+def test_only_applicable_parameters_exist() -> None:
+    assert "latent_dim" not in PrincipledContrast().get_params()
+    assert not {"latent_dim", "steps", "batch_size", "architecture"} & ContrastivePCA().get_params().keys()
 
 
 def test_defaults_are_plain() -> None:
@@ -31,20 +33,20 @@ def test_defaults_are_plain() -> None:
 
 def test_the_documentation_names_all() -> None:
     text = BetaVAE.__doc__ or ""
-    assert text.startswith("The VAE in which the KL") and "    beta: " in text and "    steps: " in text
+    assert text.startswith("VAE with a weight β on the KL") and "    beta: " in text and "    steps: " in text
 
 
-def test_values_of_their_kind() -> None:
-    options = settings_of(Annealed)
-    assert isinstance(value_of(options["gamma"], np.int64(3)), float)
-    assert value_of(options["capacity"], "linear:0:5:10") == Linear(0.0, 5.0, 10)
-    assert value_of(options["capacity"], None) is None
-    codes = settings_of(PrincipledContrast.method)["common"]
-    assert type(value_of(codes, np.int64(3))) is int
+def test_values_take_the_type_of_their_option() -> None:
+    options = method_options(Annealed)
+    assert isinstance(parse_value(options["gamma"], np.int64(3)), float)
+    assert parse_value(options["capacity"], "linear:0:5:10") == Linear(0.0, 5.0, 10)
+    assert parse_value(options["capacity"], None) is None
+    option = method_options(PrincipledContrast.method)["common_dim"]
+    assert type(parse_value(option, np.int64(3))) is int
     with pytest.raises(ValueError, match="--capacity"):
-        value_of(options["capacity"], "nonsense")
+        parse_value(options["capacity"], "nonsense")
 
 
-def test_optimisers() -> None:
-    assert optimiser_of("adam:0.01") == Adam(0.01) and optimiser_of(None) is None
-    assert optimiser_of(Adam(0.1)) == Adam(0.1)
+def test_optimizers() -> None:
+    assert parse_optimizer("adam:0.01") == Adam(0.01) and parse_optimizer(None) is None
+    assert parse_optimizer(Adam(0.1)) == Adam(0.1)

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from unbraid.evaluate import evaluate
-from unbraid.model import load
-from unbraid.plan import Plan
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.evaluation.evaluate import evaluate
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
+from unbraid.studies.plan import Plan
 
-FEW = {"steps": 3, "batch": 4}
-COLOURED = {"digits": "bundled", **FEW}
+FEW = {"steps": 3, "batch_size": 4}
+COLORED = {"digits": "bundled", **FEW}
 PLANS = {
-    "beta-vae": Plan("beta-vae", "sprites", {"size": 32, "codes": 4, "beta": 0.1, **FEW}),
-    "wide": Plan("beta-vae", "sprites", {"size": 32, "codes": 4, "architecture": "mlp", **FEW}),
-    "contrast": Plan("contrast-vae", "faces", {"size": 28, "architecture": "conv-contrast", **FEW}),
-    "cvib": Plan("cvib", "colored-mnist", {"codes": 4, "architecture": "mlp-small", **COLOURED}),
-    "cnn": Plan("cnn", "colored-mnist", {"architecture": "mlp-small", **COLOURED}),
+    "beta-vae": Plan("beta-vae", "sprites", {"image_size": 32, "latent_dim": 4, "beta": 0.1, **FEW}),
+    "wide": Plan("beta-vae", "sprites", {"image_size": 32, "latent_dim": 4, "architecture": "mlp", **FEW}),
+    "contrast": Plan("contrast-vae", "faces", {"image_size": 28, "architecture": "conv-contrast", **FEW}),
+    "cvib": Plan("cvib", "colored-mnist", {"latent_dim": 4, "architecture": "mlp-small", **COLORED}),
+    "cnn": Plan("cnn", "colored-mnist", {"architecture": "mlp-small", **COLORED}),
     "flow": Plan("augmented-gin", "mixture", FEW),
 }
 
@@ -41,8 +41,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
 def run(runs: Callable[[str], Run]) -> Run:
     """A β-VAE on sprites after a few steps, scored."""
     run = runs("beta-vae")
-    how: dict[str, Any] = {"samples": 200, "test_samples": 100, "protocol": "fast"}
-    run.add_scores(evaluate(load(run.folder, device="cpu").method, dataset_of(run), ("kl", "dci"), **how))
+    how: dict[str, Any] = {"num_samples": 200, "num_test_samples": 100, "protocol": "fast"}
+    run.add_scores(
+        evaluate(load(run.folder, device="cpu").method, training_dataset(run), ("kl", "dci"), **how)
+    )
     return run
 
 

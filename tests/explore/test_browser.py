@@ -18,20 +18,20 @@ from PIL import Image
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.explore import write_explorer
-from unbraid.explore.examples import drawn
+from unbraid.explore.examples import examples_from_data
 from unbraid.explore.page import SCRIPTS
 from unbraid.explore.server import SETTINGS, application
-from unbraid.model import load
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
 
 playwright = pytest.importorskip("playwright.sync_api", reason="tests in a browser need playwright")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-DECODE = """async ([codes, given]) => {
+DECODE = """async ([codes, condition]) => {
   const frames = [];
   for (let row = 0; row < codes.length; row++) {
-    frames.push(await decode(Float32Array.from(codes[row]), Float32Array.from(given[row] ?? [])));
+    frames.push(await decode(Float32Array.from(codes[row]), Float32Array.from(condition[row] ?? [])));
   }
   const bytes = frames.flatMap((frame) => [...new Uint8Array(frame.buffer)]);
   return btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""));
@@ -105,12 +105,12 @@ def test_a_hundred_codes_decode_as_in_pytorch(
     model = load(run.folder, device="cpu")
     generator = torch.Generator().manual_seed(0)
     codes = torch.randn(100, model.strands.size, generator=generator)
-    given = None
-    if model.method.conditional:
-        dataset = dataset_of(run)
-        given = drawn(model, dataset, size=100).given
-    right = model.decode(codes, given=given).numpy()
-    rows = [[]] * 100 if given is None else given.tolist()
+    condition = None
+    if model.method.conditions_on_nuisances:
+        dataset = training_dataset(run)
+        condition = examples_from_data(model, dataset, size=100).condition
+    right = model.decode(codes, condition=condition).numpy()
+    rows = [[]] * 100 if condition is None else condition.tolist()
     found = np.frombuffer(base64.b64decode(page.evaluate(DECODE, [codes.tolist(), rows])), "<f4")
     found = found.reshape(right.shape)
     assert np.abs(found - right).max() < 1 / 255
@@ -119,7 +119,7 @@ def test_a_hundred_codes_decode_as_in_pytorch(
 def test_moving_a_slider_changes_the_picture(opened: Callable[..., Any], run: Run) -> None:
     page = opened("beta-vae")
     before, second = picture(page, FIRST), picture(page, SECOND)
-    code = page.evaluate("state.code")
+    code = page.evaluate("state.dim")
     page.locator(f"input[data-code='{code}']").fill(str(page.evaluate(f"ranges[size + {code}]")))
     page.wait_for_function(SETTLED)
     after = picture(page, FIRST)
@@ -155,52 +155,52 @@ def test_swap_and_zero_are_those_of_the_library(
 def test_averages_and_draws_change_one_strand(opened: Callable[..., Any], runs: Callable[[str], Run]) -> None:
     run = runs("contrast")
     page, model = opened("contrast"), load(run.folder, device="cpu")
-    examples = drawn(model, dataset_of(run))
-    place = next(i for i, factor in enumerate(examples.factors) if factor.name == examples.label)
-    groups = torch.as_tensor(examples.factors[place].of)
+    examples = examples_from_data(model, training_dataset(run))
+    position = next(i for i, factor in enumerate(examples.factors) if factor.name == examples.label)
+    groups = torch.as_tensor(examples.factors[position].value_index)
     known = groups >= 0
     right = model.strands.average(examples.codes[known], "salient", groups[known])[0]
     page.select_option("#strand", "salient")
-    page.select_option("#over", str(place))
+    page.select_option("#over", str(position))
     page.click("[data-do=average]")
     assert np.allclose(page.evaluate("[...state.codes.first]"), right.numpy(), atol=1e-5)
-    page.click("[data-do=randomise]")
+    page.click("[data-do=randomize]")
     drawn_codes = np.array(page.evaluate("[...state.codes.first]"))
     common, salient = list(model.strands["common"]), list(model.strands["salient"])
     assert np.allclose(drawn_codes[common], right.numpy()[common])
     assert (drawn_codes[salient] != right.numpy()[salient]).all()
 
 
-def test_neighbours_are_the_nearest_in_a_strand(
+def test_neighbors_are_the_nearest_in_a_strand(
     opened: Callable[..., Any], runs: Callable[[str], Run]
 ) -> None:
     run = runs("contrast")
     page, model = opened("contrast"), load(run.folder, device="cpu")
-    codes = drawn(model, dataset_of(run)).codes[:48]
+    codes = examples_from_data(model, training_dataset(run)).codes[:48]
     for strand in ("common", "salient"):
         page.select_option("#near", strand)
         own = codes[:, list(model.strands[strand])]
         right = torch.cdist(own[:1], own)[0].argsort()[1:11]  # itself left out
-        shown = page.locator("#neighbours button").evaluate_all(
+        shown = page.locator("#neighbors button").evaluate_all(
             "all => all.map(one => Number(one.dataset.row))"
         )
         assert shown == right.tolist()
 
 
-def test_a_sweep_shows_where_a_code_acts(opened: Callable[..., Any]) -> None:
+def test_a_traversal_shows_where_a_dimension_acts(opened: Callable[..., Any]) -> None:
     page = opened("beta-vae")
-    frames = [picture(page, f"#strip button:nth-child({place}) canvas") for place in (1, 5, 9)]
+    frames = [picture(page, f"#strip button:nth-child({index}) canvas") for index in (1, 5, 9)]
     assert (frames[0] != frames[1]).any() and (frames[1] != frames[2]).any()
     assert "% of the image" in page.inner_text("#heat-note")
     page.click("#strip button:nth-child(9)")
-    assert page.evaluate("state.codes.first[state.code]") == pytest.approx(page.evaluate("valueAt(8)"))
+    assert page.evaluate("state.codes.first[state.dim]") == pytest.approx(page.evaluate("valueAt(8)"))
 
 
 def test_the_heat_is_where_pixels_differ(opened: Callable[..., Any]) -> None:
     """One of four pixels moves between 0 and 1: spread one half there, none elsewhere."""
     found = opened("beta-vae").evaluate("affected([[0, 1, 1, 1], [1, 1, 1, 1]], [1, 2, 2])")
     assert list(found["heat"]) == [1, 0, 0, 0]
-    assert found["share"] == 0.25 and found["most"] == 0.5
+    assert found["share"] == 0.25 and found["max"] == 0.5
 
 
 def test_it_can_be_used_by_keys_alone(opened: Callable[..., Any]) -> None:
@@ -213,15 +213,15 @@ def test_it_can_be_used_by_keys_alone(opened: Callable[..., Any]) -> None:
     page.keyboard.press("2")
     assert page.evaluate("state.editing") == "second"
     page.focus("input[type=range]")
-    code = page.evaluate("state.code")
+    code = page.evaluate("state.dim")
     before = page.evaluate(f"state.codes.second[{code}]")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(f"state.codes.second[{code}]") > before
     page.keyboard.press("]")
-    assert page.evaluate("state.code") != code
+    assert page.evaluate("state.dim") != code
     page.keyboard.press("z")
-    assert all(page.evaluate("placesOf(state.strand).map(code => state.codes.second[code] === 0)"))
-    assert page.inner_text("#said").startswith("Strand salient of the second image set to zero")
+    assert all(page.evaluate("dimsOf(state.strand).map(code => state.codes.second[code] === 0)"))
+    assert page.inner_text("#message").startswith("Strand salient of the second image set to zero")
 
 
 def test_a_link_restores_the_state(opened: Callable[..., Any]) -> None:
@@ -240,7 +240,7 @@ def test_a_link_restores_the_state(opened: Callable[..., Any]) -> None:
 
 def test_a_link_that_makes_no_sense_does_no_harm(opened: Callable[..., Any]) -> None:
     page = opened(
-        "beta-vae", "#first=999&second=-1&code=x&strand=none&first-codes=9:1,0:nan,1:0.5,&edit=third"
+        "beta-vae", "#first=999&second=-1&dim=x&strand=none&first-codes=9:1,0:nan,1:0.5,&edit=third"
     )
     assert page.evaluate("state.example") == {"first": 0, "second": 1}
     assert page.evaluate("state.codes.first[1]") == 0.5 and page.evaluate("state.editing") == "first"
@@ -249,23 +249,23 @@ def test_a_link_that_makes_no_sense_does_no_harm(opened: Callable[..., Any]) -> 
 def test_cells_are_explained(opened: Callable[..., Any]) -> None:
     page = opened("beta-vae")
     page.hover("#matrix tbody tr:nth-child(2) td:nth-child(3)")
-    sentence, code = page.inner_text("#cell"), page.inner_text("#matrix tbody tr:nth-child(2) th")
-    assert sentence.startswith(f"Code {code} holds ") and "% of what predicts scale" in sentence
+    sentence, dim = page.inner_text("#cell"), page.inner_text("#matrix tbody tr:nth-child(2) th")
+    assert sentence.startswith(f"Dimension {dim}: ") and "% of the importance for scale" in sentence
     page.focus("#matrix button")
     page.keyboard.press("ArrowDown")
     sentence = page.inner_text("#cell")
-    assert sentence.startswith(f"Code {code} holds ") and "% of what predicts shape" in sentence
+    assert sentence.startswith(f"Dimension {dim}: ") and "% of the importance for shape" in sentence
     assert "kl" in page.inner_text("#score-list")
 
 
-def test_an_encoder_alone_shows_neighbours(opened: Callable[..., Any], runs: Callable[[str], Run]) -> None:
+def test_an_encoder_alone_shows_neighbors(opened: Callable[..., Any], runs: Callable[[str], Run]) -> None:
     page, run = opened("cnn"), runs("cnn")
-    assert page.locator("#neighbours button").count() == 10 and not page.is_visible("#codes")
+    assert page.locator("#neighbors button").count() == 10 and not page.is_visible("#codes")
     page.click("#examples button:nth-child(4)")
     page.wait_for_function(SETTLED)
-    codes = drawn(load(run.folder, device="cpu"), dataset_of(run)).codes[:48]
+    codes = examples_from_data(load(run.folder, device="cpu"), training_dataset(run)).codes[:48]
     right = torch.cdist(codes[3:4], codes)[0].argsort()[1:11]
-    shown = page.locator("#neighbours button").evaluate_all("all => all.map(one => Number(one.dataset.row))")
+    shown = page.locator("#neighbors button").evaluate_all("all => all.map(one => Number(one.dataset.row))")
     assert shown == right.tolist()
 
 
@@ -280,7 +280,7 @@ def test_names_cannot_inject_script(
     dataset = Dataset(
         images,
         name=bad,
-        space=FactorSpace({bad: 2, "b</script>": 3}),
+        factor_space=FactorSpace({bad: 2, "b</script>": 3}),
         value_names={bad: [bad, "</script><script>alert(3)</script>"]},
         label=bad,
     )
@@ -293,7 +293,7 @@ def test_names_cannot_inject_script(
     page = opened(write_explorer(folder, dataset=dataset))
     assert page.locator("img").count() == 0 and page.locator("script").count() == 1 + len(SCRIPTS)
     page.click("[data-do=average]")
-    assert bad in page.inner_text("#said") and bad in page.inner_text("h1")
+    assert bad in page.inner_text("#message") and bad in page.inner_text("h1")
     assert bad in page.inner_text("#groups summary")
 
 
@@ -328,7 +328,7 @@ def test_a_served_page_decodes_by_its_server(browser: Any, run: Run) -> None:
         thread.join(10)
         listening.close()
         page.click("[data-do=zero]")
-        page.wait_for_function("() => find('said').textContent.startsWith('The server does not answer')")
+        page.wait_for_function("() => find('message').textContent.startsWith('The server did not answer')")
         page.close()
     complaints = [one for one in complaints if "ERR_CONNECTION_REFUSED" not in one]
     assert [one for one in complaints if not one.startswith((address, "data:image/"))] == []

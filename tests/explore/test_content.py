@@ -8,17 +8,17 @@ import torch
 from PIL import Image
 
 from unbraid.explore.content import content_of, groups, ranges, sheet
-from unbraid.explore.examples import drawn
-from unbraid.model import load
-from unbraid.reopen import dataset_of
+from unbraid.explore.examples import examples_from_data
 from unbraid.report.figures import Activity
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
 from unbraid.strands import Strands
 
 
 def test_it_tells_of_the_run(run: Run) -> None:
     model = load(run.folder, device="cpu")
-    content = content_of(run, model, drawn(model, dataset_of(run), size=40), shown=6)
+    content = content_of(run, model, examples_from_data(model, training_dataset(run), size=40), shown=6)
     assert content["title"] == "β-VAE on sprites" and content["shape"] == [1, 32, 32]
     assert content["examples"]["shown"] == 6 and content["examples"]["codes"]["shape"] == [24, 4]
     assert [score["metric"] for score in content["scores"]][:1] == ["kl"]
@@ -40,7 +40,7 @@ def test_every_code_is_in_one_group_busiest_first() -> None:
 
 def test_sliders_reach_beyond_the_examples_and_the_prior(run: Run) -> None:
     model = load(run.folder, device="cpu")
-    examples = drawn(model, dataset_of(run), size=40)
+    examples = examples_from_data(model, training_dataset(run), size=40)
     wide = examples._replace(codes=examples.codes * 100)
     low, high = ranges(model, wide)
     assert (low < wide.codes.min(0).values.numpy()).all() and (high > wide.codes.max(0).values.numpy()).all()

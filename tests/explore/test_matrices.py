@@ -11,7 +11,7 @@ from unbraid.explore.matrices import matrix_of
 from unbraid.runs import Run, write_json
 from unbraid.strands import Strands
 
-STRANDS, ORDER = Strands.cut(codes=4), (0, 1, 2, 3)
+STRANDS, ORDER = Strands.from_sizes(codes=4), (0, 1, 2, 3)
 
 
 def examples(size: int = 400) -> Examples:
@@ -28,7 +28,7 @@ def test_importance_is_what_dci_found(run: Run) -> None:
     found = matrix_of(run, STRANDS, examples(), (), ORDER)
     assert found is not None and found.heading == "Importance"
     assert found.factors == ("shape", "scale", "orientation", "pos_x", "pos_y")
-    assert found.rows[2] == ("code 2", (2,))
+    assert found.rows[2] == ("dimension 2", (2,))
     evidence = next(score["evidence"] for score in run.scores() if score["metric"] == "dci")
     assert np.allclose(found.values, evidence["importances"])
     assert np.allclose(found.values.sum(0), 1)
@@ -49,7 +49,7 @@ def test_information_is_a_share_of_all_there_is_to_know(folder: Path) -> None:
     }
     write_json(folder / "scores.json", [score])
     found = matrix_of(Run(folder), STRANDS, examples(), (), ORDER)
-    assert found is not None and found.heading == "Information"
+    assert found is not None and found.heading == "Mutual information"
     assert found.values[1, 0] == pytest.approx(1) and found.values.sum() == pytest.approx(1)
 
 

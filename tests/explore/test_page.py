@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from unbraid.explore import page, write_explorer
-from unbraid.explore.page import as_data, render
-from unbraid.runs import Run
+from unbraid.explore.page import json_for_script_tag, render
+from unbraid.runs.folder import Run
 
 
 def data_of(path: Path) -> dict:
@@ -32,12 +32,12 @@ def test_the_same_run_gives_the_same_page(folder: Path) -> None:
 
 def test_small_weights_are_kept_in_sixteen_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = write_explorer(folder)
-    kinds = ["wholes" in constant for constant in data_of(short)["program"]["constants"].values()]
+    kinds = ["int16" in constant for constant in data_of(short)["program"]["constants"].values()]
     size = short.stat().st_size
-    monkeypatch.setattr(page, "close_enough", lambda *_: False)
+    monkeypatch.setattr(page, "reduced_precision_suffices", lambda *_: False)
     exact = write_explorer(folder)
     assert any(kinds) and exact.stat().st_size > 1.3 * size
-    assert not any("wholes" in constant for constant in data_of(exact)["program"]["constants"].values())
+    assert not any("int16" in constant for constant in data_of(exact)["program"]["constants"].values())
 
 
 def test_a_page_that_would_be_wrong_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,9 +52,9 @@ def test_a_page_that_would_be_wrong_is_not_written(folder: Path, monkeypatch: py
 
 
 def test_a_model_too_large_names_the_way_out(runs: Callable[[str], Run], tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"11\.\d MB, more than the 8 MB.*--serve.*--limit"):
+    with pytest.raises(ValueError, match=r"11\.\d MB, more than the 8 MB.*--serve.*--max-size-mb"):
         write_explorer(runs("wide"), tmp_path / "wide.html")
-    assert write_explorer(runs("wide"), tmp_path / "wide.html", limit=20_000_000).exists()
+    assert write_explorer(runs("wide"), tmp_path / "wide.html", max_bytes=20_000_000).exists()
 
 
 def test_an_unfinished_run_and_no_run_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_unfinished_run_and_no_run_are_refused(folder: Path, tmp_path: Path) 
 
 
 def test_a_strange_number_of_examples_is_refused(folder: Path) -> None:
-    with pytest.raises(ValueError, match="2 to 128 examples; got 1"):
+    with pytest.raises(ValueError, match="from 2 to 128; got 1"):
         write_explorer(folder, examples=1)
 
 
@@ -78,7 +78,7 @@ def test_without_a_decoder_there_is_no_program(runs: Callable[[str], Run], tmp_p
 def test_without_its_data_a_model_makes_its_examples(folder: Path) -> None:
     _forget_data(folder)
     content = data_of(write_explorer(folder))
-    assert "made by the model" in content["note"] and content["factors"] == []
+    assert "decoded from samples of the prior" in content["note"] and content["factors"] == []
 
 
 def test_without_data_and_decoder_there_is_nothing_to_explore(
@@ -86,12 +86,12 @@ def test_without_data_and_decoder_there_is_nothing_to_explore(
 ) -> None:
     folder = Path(shutil.copytree(runs("cnn").folder, tmp_path / "copy"))
     _forget_data(folder)
-    with pytest.raises(ValueError, match="no decoder, and no examples"):
+    with pytest.raises(ValueError, match="no decoder and its dataset cannot be opened"):
         write_explorer(folder)
 
 
 def test_no_text_can_break_out_of_the_data() -> None:
-    text = as_data({"</script><script>alert(1)</script>": "a & b \u2028 <!--"})
+    text = json_for_script_tag({"</script><script>alert(1)</script>": "a & b \u2028 <!--"})
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == {"</script><script>alert(1)</script>": "a & b \u2028 <!--"}
 

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from unbraid.explore.server import (
-    MOST_CODES,
+    MAX_CODES,
     SETTINGS,
     application,
     host_of,
@@ -26,9 +26,9 @@ from unbraid.explore.server import (
     read_codes,
     serve_explorer,
 )
-from unbraid.model import load
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
 
 uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
 
@@ -106,7 +106,7 @@ def test_other_pages_are_refused(port: int) -> None:
 
 
 def test_bodies_have_a_limit(port: int, run: Run) -> None:
-    most = 4 * 4 * MOST_CODES
+    most = 4 * 4 * MAX_CODES
     assert ask(port, "POST", "/decode", bytes(most)).status == 200
     assert ask(port, "POST", "/decode", bytes(most + 16)).status == 413
     assert ask(port, "POST", "/decode", b"", Content_Length="99999999999999999999").status == 413
@@ -189,12 +189,12 @@ def test_hosts_are_told_apart() -> None:
 
 
 def test_other_machines_are_kept_out_unless_told(run: Run) -> None:
-    with pytest.raises(ValueError, match=r"other machines.*--anywhere"):
+    with pytest.raises(ValueError, match=r"other machines.*--allow-remote"):
         serve_explorer(run, host="0.0.0.0")
 
 
 def test_a_port_that_is_taken_is_said(run: Run) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(ValueError, match="choose another"):
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(ValueError, match="Choose another"):
         serve_explorer(run, port=other.getsockname()[1])
     with pytest.raises(ValueError, match="0 to 65535"):
         serve_explorer(run, port=70000)
@@ -207,8 +207,8 @@ def test_what_cannot_decode_is_not_served(runs: Callable[[str], Run]) -> None:
 
 def test_what_is_given_follows_the_codes() -> None:
     body = np.array([1, 2, 3, 4, 0, 9], "<f4").tobytes()
-    codes, given = read_codes(body, 2, 1)
-    assert codes.tolist() == [[1, 2], [3, 4]] and given is not None and given.tolist() == [[0], [9]]
+    codes, condition = read_codes(body, 2, 1)
+    assert codes.tolist() == [[1, 2], [3, 4]] and condition is not None and condition.tolist() == [[0], [9]]
 
 
 def test_a_conditional_model_is_served_with_what_it_is_given(runs: Callable[[str], Run]) -> None:
@@ -216,11 +216,11 @@ def test_a_conditional_model_is_served_with_what_it_is_given(runs: Callable[[str
 
     run = runs("cvib")
     app, model = application(run, examples=4), load(run.folder, device="cpu")
-    codes, given = torch.randn(1, 4), torch.ones(1, len(dataset_of(run).nuisances))
+    codes, condition = torch.randn(1, 4), torch.ones(1, len(training_dataset(run).nuisances))
     sent: list[dict] = []
 
     async def receive() -> dict:
-        return {"type": "http.request", "body": torch.cat([codes, given], 1).numpy().tobytes()}
+        return {"type": "http.request", "body": torch.cat([codes, condition], 1).numpy().tobytes()}
 
     async def send(message: dict) -> None:
         sent.append(message)
@@ -229,7 +229,7 @@ def test_a_conditional_model_is_served_with_what_it_is_given(runs: Callable[[str
     scope = {"type": "http", "method": "POST", "path": "/decode", "headers": headers, "query_string": b""}
     asyncio.run(app(scope, receive, send))
     assert sent[0]["status"] == 200
-    right = model.decode(codes, given=given.long()).numpy()
+    right = model.decode(codes, condition=condition.long()).numpy()
     assert np.allclose(np.frombuffer(sent[1]["body"], "<f4"), right.ravel(), atol=1e-6)
 
 

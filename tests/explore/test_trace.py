@@ -7,8 +7,7 @@ from torch.testing import assert_close
 
 from tests.tiny import METHODS, make
 from unbraid.explore.trace import trace
-from unbraid.methods.assemble import assemble
-from unbraid.methods.base import Method
+from unbraid.methods.base import Method, build_method
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.gin import GIN
 from unbraid.methods.infogan import InfoGAN
@@ -35,11 +34,11 @@ def shaken(method: Method) -> Method:
 
 @torch.no_grad()
 def check(method: Method) -> None:
-    given = torch.tensor([[1, 2]]) if method.conditional else None
-    program = trace(method, given)
+    condition = torch.tensor([[1, 2]]) if method.conditions_on_nuisances else None
+    program = trace(method, condition)
     for _ in range(3):
         codes = torch.randn(1, method.strands.size)
-        other = None if given is None else torch.tensor([[0, 1]])
+        other = None if condition is None else torch.tensor([[0, 1]])
         assert_close(program.run(codes, other), method.decode(codes, other), atol=1e-5, rtol=1e-5)
 
 
@@ -51,20 +50,20 @@ def test_every_decoder_is_read(cls: type[Method]) -> None:
 @pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name.startswith("conv")])
 @pytest.mark.parametrize("side", [28, 32])
 def test_every_architecture_is_read(architecture: str, side: int) -> None:
-    check(shaken(assemble(BetaVAE, (3, side, side), n=10, architecture=architecture)))
+    check(shaken(build_method(BetaVAE, (3, side, side), n=10, architecture=architecture)))
 
 
-@pytest.mark.parametrize("layers", ["mlp-small", "conv-contrast"])
-def test_layers_are_read(layers: str) -> None:
-    check(shaken(assemble(PrincipledContrast, (3, 28, 28), n=10, layers=layers)))
+@pytest.mark.parametrize("architecture", ["overlay:conv+mlp-small", "overlay:conv-contrast"])
+def test_overlay_decoders_are_traced(architecture: str) -> None:
+    check(shaken(build_method(PrincipledContrast, (3, 28, 28), n=10, architecture=architecture)))
 
 
 def test_a_generator_with_batch_statistics_is_read() -> None:
-    check(shaken(assemble(InfoGAN, (1, 32, 32), n=10)))
+    check(shaken(build_method(InfoGAN, (1, 32, 32), n=10)))
 
 
 def test_a_flow_of_images_is_read_backwards() -> None:
-    check(shaken(assemble(GIN, (1, 8, 8), n=10, classes=3)))
+    check(shaken(build_method(GIN, (1, 8, 8), n=10, classes=3)))
 
 
 def test_an_unknown_operation_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Files that differ are found, src/unbraid/export/check.py."""
+"""Comparison of files with the model, src/unbraid/export/check.py."""
 
 from collections.abc import Callable
 
@@ -7,28 +7,30 @@ import pytest
 import torch
 
 from tests.export.conftest import packed
+from unbraid.export.bundle import ExportBundle, Outputs, Reader
 from unbraid.export.check import SIZES, check
-from unbraid.export.package import Outputs, Package, Reader
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
 
 
-def faithful(package: Package, *, wrong: Callable[[np.ndarray], np.ndarray] = lambda codes: codes) -> Reader:
+def faithful(
+    bundle: ExportBundle, *, wrong: Callable[[np.ndarray], np.ndarray] = lambda codes: codes
+) -> Reader:
     @torch.no_grad()
     def encode(*inputs: torch.Tensor) -> Outputs:
-        return {name: wrong(values.numpy()) for name, values in package.encoder(*inputs).items()}
+        return {name: wrong(values.numpy()) for name, values in bundle.encoder(*inputs).items()}
 
     @torch.no_grad()
     def decode(*inputs: torch.Tensor) -> np.ndarray:
-        assert package.decoder is not None
-        return package.decoder(*inputs).numpy()
+        assert bundle.decoder is not None
+        return bundle.decoder(*inputs).numpy()
 
-    return Reader(encode, None if package.decoder is None else decode)
+    return Reader(encode, None if bundle.decoder is None else decode)
 
 
-@pytest.mark.parametrize("kind", ["pictured", "tabular", "predicting", "flowing"])
+@pytest.mark.parametrize("kind", ["sprites", "tabular", "predicting", "flowing"])
 def test_the_model_itself_passes(kind: str, request: pytest.FixtureRequest) -> None:
-    package = packed(request.getfixturevalue(kind))
-    assert check(package, faithful(package)) < 1e-6
+    bundle = packed(request.getfixturevalue(kind))
+    assert check(bundle, faithful(bundle)) < 1e-6
 
 
 @pytest.mark.parametrize(
@@ -36,27 +38,27 @@ def test_the_model_itself_passes(kind: str, request: pytest.FixtureRequest) -> N
     [
         (lambda codes: codes + 1e-4, "differs from the model"),
         (lambda codes: codes * np.nan, "differs from the model"),
-        (lambda codes: codes[:, :1], "has the shape"),
-        (lambda codes: codes[:1], "has the shape"),  # a batch of one alone
+        (lambda codes: codes[:, :1], "has shape"),
+        (lambda codes: codes[:1], "has shape"),  # a batch of one
     ],
 )
-def test_what_differs_is_refused(
-    wrong: Callable[[np.ndarray], np.ndarray], sentence: str, pictured: Run
+def test_differences_are_refused(
+    wrong: Callable[[np.ndarray], np.ndarray], sentence: str, sprites: Run
 ) -> None:
-    package = packed(pictured)
+    bundle = packed(sprites)
     with pytest.raises(ValueError, match=sentence):
-        check(package, faithful(package, wrong=wrong))
+        check(bundle, faithful(bundle, wrong=wrong))
 
 
-def test_what_lacks_is_refused(pictured: Run, predicting: Run) -> None:
-    package = packed(pictured)
+def test_missing_outputs_are_refused(sprites: Run, predicting: Run) -> None:
+    bundle = packed(sprites)
     with pytest.raises(ValueError, match="lacks the decoder"):
-        check(package, faithful(package)._replace(decode=None))
+        check(bundle, faithful(bundle)._replace(decode=None))
     other = packed(predicting)
     encode = faithful(other).encode
     with pytest.raises(ValueError, match="lacks logits"):
         check(other, Reader(lambda *inputs: {"codes": encode(*inputs)["codes"]}, None))
 
 
-def test_batches_of_other_sizes_are_tried() -> None:
+def test_other_batch_sizes_than_the_traced_one_are_checked() -> None:
     assert 2 not in SIZES and len(SIZES) > 1

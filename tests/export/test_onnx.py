@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose
 
 from tests.export.conftest import packed
 from unbraid.export import onnx
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
 
 here = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in onnx.NEEDED), reason="needs the extra onnx"
+    any(importlib.util.find_spec(name) is None for name in onnx.PACKAGES), reason="needs the extra onnx"
 )
 
 
@@ -25,33 +25,33 @@ def onnxruntime_of(path: Path) -> Any:
 
 
 @here
-def test_images_of_any_number(pictured: Run, tmp_path: Path) -> None:
-    package = packed(pictured)
-    onnx.write(package, tmp_path)
-    reader = onnx.read(package, tmp_path)
-    inputs = package.inputs(7, seed=3)
-    codes, decoded = package.expected(inputs)
-    found = reader.encode(inputs.observations)
-    assert list(found) == ["codes"] and found["codes"].dtype == np.float32
-    assert_allclose(found["codes"], codes, atol=1e-5, rtol=0)
+def test_images_of_any_number(sprites: Run, tmp_path: Path) -> None:
+    bundle = packed(sprites)
+    onnx.write(bundle, tmp_path)
+    reader = onnx.read(bundle, tmp_path)
+    inputs = bundle.inputs(7, seed=3)
+    codes, decoded = bundle.expected(inputs)
+    outputs = reader.encode(inputs.observations)
+    assert list(outputs) == ["codes"] and outputs["codes"].dtype == np.float32
+    assert_allclose(outputs["codes"], codes, atol=1e-5, rtol=0)
     assert reader.decode is not None and decoded is not None
     assert_allclose(reader.decode(codes), decoded, atol=1e-5, rtol=0)
 
 
 @here
 def test_rows_with_what_they_are_given(tabular: Run, tmp_path: Path) -> None:
-    package = packed(tabular)
-    onnx.write(package, tmp_path)
-    inputs = package.inputs(3, seed=3)
-    codes, _ = package.expected(inputs)
-    found = onnx.read(package, tmp_path).encode(inputs.observations, *inputs.given)
-    assert list(found) == ["codes", "z1", "z2", "logits"]
-    assert_allclose(found["z2"], codes[:, 3:], atol=1e-5, rtol=0)
-    said = onnxruntime_of(tmp_path / "encoder.onnx").get_modelmeta().custom_metadata_map
-    assert said["method"] == "vfae" and json.loads(said["strands"])["z2"] == [3, 4]
+    bundle = packed(tabular)
+    onnx.write(bundle, tmp_path)
+    inputs = bundle.inputs(3, seed=3)
+    codes, _ = bundle.expected(inputs)
+    outputs = onnx.read(bundle, tmp_path).encode(inputs.observations, *inputs.condition)
+    assert list(outputs) == ["codes", "z1", "z2", "logits"]
+    assert_allclose(outputs["z2"], codes[:, 3:], atol=1e-5, rtol=0)
+    metadata = onnxruntime_of(tmp_path / "encoder.onnx").get_modelmeta().custom_metadata_map
+    assert metadata["method"] == "vfae" and json.loads(metadata["strands"])["z2"] == [3, 4]
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"onnx, onnxscript, onnxruntime: .*pip install unbraid\[onnx\]"):
+    with pytest.raises(ValueError, match=r"onnx, onnxscript, onnxruntime\. .*pip install unbraid\[onnx\]"):
         onnx.require()

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from unbraid.export import FORMATS, export
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
 
 
-@pytest.mark.parametrize("kind", ["pictured", "tabular", "predicting"])
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("kind", ["sprites", "tabular", "predicting"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_it_runs(
-    to: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    format: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if to == "onnx":
+    if format == "onnx":
         pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     run: Run = request.getfixturevalue(kind)
-    folder = export(run.folder, to, tmp_path / "out").folder
+    folder = export(run.folder, format, tmp_path / "out").folder
     hub: Any = types.ModuleType("huggingface_hub")
     hub.snapshot_download = lambda name: str(folder)  # as if it had been put there
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)

@@ -9,27 +9,27 @@ from torch.testing import assert_close
 
 from tests.export.conftest import LOANS
 from unbraid.export import export
-from unbraid.model import load
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
+from unbraid.runs.model import load
 
 
-@pytest.mark.parametrize("to", ["safetensors", "huggingface"])
-def test_what_is_loaded_is_what_was_trained(to: str, pictured: Run, tmp_path: Path) -> None:
-    export(pictured.folder, to, tmp_path / "out")
-    original, again = load(pictured.folder, device="cpu"), load(tmp_path / "out", device="cpu")
+@pytest.mark.parametrize("format", ["safetensors", "huggingface"])
+def test_what_is_loaded_is_what_was_trained(format: str, sprites: Run, tmp_path: Path) -> None:
+    export(sprites.folder, format, tmp_path / "out")
+    original, again = load(sprites.folder, device="cpu"), load(tmp_path / "out", device="cpu")
     images = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 1), dtype=np.uint8)
     assert_close(again.encode(images), original.encode(images))
     assert again.run is None and again.strands == original.strands
 
 
-def test_rows_are_standardised_within(tabular: Run, tmp_path: Path) -> None:
+def test_rows_are_standardized_within(tabular: Run, tmp_path: Path) -> None:
     export(tabular.folder, "safetensors", tmp_path / "out")
     original, again = load(tabular.folder, device="cpu"), load(tmp_path / "out", device="cpu")
     rows = np.array([[float(cell) for cell in line.split(",")[:2]] for line in LOANS.splitlines()[1:]])
-    standardised = (rows - rows.mean(0)) / rows.std(0)
-    assert_close(again.encode(rows), original.encode(standardised))
-    assert_close(again.encode(rows[0]), original.encode(standardised[:1]))  # a single one without n
-    back = original.reconstruct(standardised).numpy() * rows.std(0) + rows.mean(0)
+    standardized = (rows - rows.mean(0)) / rows.std(0)
+    assert_close(again.encode(rows), original.encode(standardized))
+    assert_close(again.encode(rows[0]), original.encode(standardized[:1]))  # a single one without n
+    back = original.reconstruct(standardized).numpy() * rows.std(0) + rows.mean(0)
     assert_allclose(again.reconstruct(rows), back, rtol=1e-6)
     with pytest.raises(ValueError, match="takes observations of shape"):
         again.encode(rows[:, :1])

@@ -9,72 +9,72 @@ import torch
 
 import unbraid
 from unbraid.export import FORMATS, export, torchscript
-from unbraid.export.package import Package
+from unbraid.export.bundle import ExportBundle
 from unbraid.nn import MLPDecoder, MLPEncoder
-from unbraid.runs import Run
+from unbraid.runs.folder import Run
 
 
-def test_the_files_and_where_they_lie(pictured: Run, tmp_path: Path) -> None:
-    found = unbraid.export(pictured.folder, "torchscript", tmp_path / "a" / "b")
+def test_files_are_written(sprites: Run, tmp_path: Path) -> None:
+    found = unbraid.export(sprites.folder, "torchscript", tmp_path / "a" / "b")
     assert found.folder == tmp_path / "a" / "b" and found.difference < 1e-6
     assert {path.name for path in found.folder.iterdir()} == set(found.files)
     assert set(found.files) == {"README.md", "config.json", "encoder.pt", "decoder.pt"}
     assert not [path for path in found.folder.parent.iterdir() if path.name.startswith(".")]
 
 
-def test_an_earlier_export_is_written_over(pictured: Run, tmp_path: Path) -> None:
-    export(pictured.folder, "torchscript", tmp_path / "out")
-    export(pictured.folder, "safetensors", tmp_path / "out")
+def test_an_earlier_export_is_replaced(sprites: Run, tmp_path: Path) -> None:
+    export(sprites.folder, "torchscript", tmp_path / "out")
+    export(sprites.folder, "safetensors", tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"README.md", "config.json", "model.safetensors"}
 
 
-def test_other_files_are_left_alone(pictured: Run, tmp_path: Path) -> None:
+def test_other_files_are_kept(sprites: Run, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    with pytest.raises(ValueError, match="holds other files and no export"):
-        export(pictured.folder, "safetensors", tmp_path)
+    with pytest.raises(ValueError, match="is not empty and is not an export"):
+        export(sprites.folder, "safetensors", tmp_path)
     with pytest.raises(ValueError, match="is a file"):
-        export(pictured.folder, "safetensors", tmp_path / "config.json")
+        export(sprites.folder, "safetensors", tmp_path / "config.json")
 
 
-def test_a_file_that_differs_is_not_left(
-    pictured: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def moved(package: Package, folder: Path) -> None:
-        torchscript.write(package, folder)
+def test_files_that_differ_are_deleted(sprites: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def moved(bundle: ExportBundle, folder: Path) -> None:
+        torchscript.write(bundle, folder)
         with torch.no_grad():  # after the file was written
-            next(package.model.method.encoder.parameters()).add_(0.1)  # type: ignore[union-attr]
+            next(bundle.model.method.encoder.parameters()).add_(0.1)  # type: ignore[union-attr]
 
     form = FORMATS["torchscript"]._replace(write=moved)
     monkeypatch.setitem(FORMATS, "torchscript", form)
     with pytest.raises(ValueError, match="differs from the model"):
-        export(pictured.folder, "torchscript", tmp_path / "out")
+        export(sprites.folder, "torchscript", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bad_input(pictured: Run, tmp_path: Path) -> None:
+def test_bad_input(sprites: Run, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="did you mean onnx"):
-        export(pictured.folder, "onx")
+        export(sprites.folder, "onx")
     with pytest.raises(FileNotFoundError, match="not a run folder"):
         export(tmp_path, "safetensors")
-    (tmp_path / "run.json").write_text((pictured.folder / "run.json").read_text())
+    (tmp_path / "run.json").write_text((sprites.folder / "run.json").read_text())
     with pytest.raises(FileNotFoundError, match="unfinished"):
         export(tmp_path, "safetensors")
 
 
-def test_networks_of_ones_own(tmp_path: Path) -> None:
+def test_custom_networks(tmp_path: Path) -> None:
     class MyEncoder(MLPEncoder):
         pass
 
     MyEncoder.__module__ = "mine"
     torch.manual_seed(0)
-    dataset = unbraid.data.array(np.random.default_rng(0).random((16, 6)), name="rows")
+    dataset = unbraid.data.from_arrays(np.random.default_rng(0).random((16, 6)), name="rows")
     normal = unbraid.objectives.Normal()
     method = unbraid.methods.VAE(MyEncoder((6,), 2), MLPDecoder(2, (6,)), likelihood=normal)
-    run = unbraid.train(method, dataset, out=tmp_path / "run", steps=1, batch=4, device="cpu", quiet=True)
-    with pytest.raises(ValueError, match="network of its own"):
+    run = unbraid.train(
+        method, dataset, out=tmp_path / "run", steps=1, batch_size=4, device="cpu", quiet=True
+    )
+    with pytest.raises(ValueError, match="used a custom network"):
         export(run.folder, "safetensors")
-    for to in ("torchscript", "safetensors"):
-        found = export(run.folder, to, tmp_path / to, encoder=MyEncoder((6,), 2))
+    for format in ("torchscript", "safetensors"):
+        found = export(run.folder, format, tmp_path / format, encoder=MyEncoder((6,), 2))
         assert found.difference < 1e-6
-    assert "made in Python" in (tmp_path / "safetensors" / "README.md").read_text()
+    assert "created in Python" in (tmp_path / "safetensors" / "README.md").read_text()

@@ -6,30 +6,8 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.tiny import CODES, batch_for, images, loss, make
+from tests.tiny import CODES, batch_for, loss, make
 from unbraid.methods.ada_ml_vae import AdaMLVAE
-from unbraid.methods.beta_vae import BetaVAE
-from unbraid.types import Batch, PairBatch
-
-
-def test_raising_beta_by_one_adds_one_divergence() -> None:
-    batch = batch_for(AdaMLVAE)
-    low, high = (loss(make(AdaMLVAE, beta=beta), batch) for beta in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["kl"])
-
-
-def test_an_image_with_itself_is_the_beta_vae() -> None:
-    """Products of equal posteriors change nothing; the noise of both halves is that of one joined batch."""
-    x, k = images(), torch.ones(8, dtype=torch.long)
-    pair = loss(make(AdaMLVAE, beta=3.0), PairBatch(x, x, k))
-    alone = loss(make(BetaVAE, beta=3.0), Batch(torch.cat([x, x])))
-    assert_close(pair.total, alone.total)
-
-
-def test_how_many_factors_changed_is_not_used() -> None:
-    method, batch = make(AdaMLVAE), batch_for(AdaMLVAE)
-    other = batch._replace(k=batch.k + 3, labels=batch.k, factors=batch.k[:, None])
-    assert_close(loss(method, other).total, loss(method, batch).total)
 
 
 def test_slow_rewriting() -> None:

@@ -32,6 +32,6 @@ def test_two_posteriors_come_from_one_forward() -> None:
     assert_close((q1, q2), (method.posterior(x1), method.posterior(x2)))
 
 
-def test_an_encoder_must_say_how_many_codes_it_has() -> None:
-    with pytest.raises(ValueError, match=r"needs an attribute `codes`.*Linear has none"):
+def test_an_encoder_without_latent_dim_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"needs an attribute `latent_dim`.*Linear has none"):
         VAE(nn.Linear(2, 2), nn.Linear(2, 2))

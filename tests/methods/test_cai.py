@@ -12,7 +12,7 @@ from unbraid.methods.cnn import CNN
 def test_without_invariance_its_encoder_learns_what_the_cnns_does() -> None:
     batch = batch_for(CAI)
     for game in ("reversal", "alternating"):
-        method, plain = make(CAI, invariance=0.0, game=game), make(CNN)
+        method, plain = make(CAI, lambda_invariance=0.0, adversary_update=game), make(CNN)
         found, expected = (
             torch.autograd.grad(loss(one, batch).total, [*one.encoder.parameters()])
             for one in (method, plain)
@@ -30,7 +30,9 @@ def test_the_nuisances_error_is_summed_over_them() -> None:
 def test_both_games_push_the_encoder_the_same_way() -> None:
     """It climbs what the discriminators descend: its gradient is that of CE(y) - λ CE(s)."""
     batch = batch_for(CAI)
-    reversal, alternating = (make(CAI, invariance=0.7, game=game) for game in ("reversal", "alternating"))
+    reversal, alternating = (
+        make(CAI, lambda_invariance=0.7, adversary_update=game) for game in ("reversal", "alternating")
+    )
     one, other = (
         torch.autograd.grad(loss(method, batch).total, [*method.encoder.parameters()])
         for method in (reversal, alternating)
@@ -42,7 +44,9 @@ def test_both_games_push_the_encoder_the_same_way() -> None:
 
 def test_discriminators_descend_in_both_games() -> None:
     batch = batch_for(CAI)
-    reversal, alternating = (make(CAI, invariance=0.7, game=game) for game in ("reversal", "alternating"))
+    reversal, alternating = (
+        make(CAI, lambda_invariance=0.7, adversary_update=game) for game in ("reversal", "alternating")
+    )
     one = torch.autograd.grad(loss(reversal, batch).total, [*reversal.discriminators.parameters()])
     total = alternating.discriminator_loss(batch).total
     other = torch.autograd.grad(total, [*alternating.discriminators.parameters()])
@@ -50,7 +54,7 @@ def test_discriminators_descend_in_both_games() -> None:
 
 
 def test_the_discriminators_loss_never_reaches_the_encoder() -> None:
-    method = make(CAI, game="alternating")
+    method = make(CAI, adversary_update="alternating")
     total = method.discriminator_loss(batch_for(CAI)).total
     gradients = torch.autograd.grad(total, [*method.encoder.parameters()], allow_unused=True)
     assert all(gradient is None for gradient in gradients)

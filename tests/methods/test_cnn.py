@@ -5,10 +5,10 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, loss, make
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.methods.cnn import CNN
-from unbraid.nn import Features
-from unbraid.optimisers import Adam
+from unbraid.nn import DeterministicEncoder
+from unbraid.optimizers import Adam
 
 
 def test_the_loss_is_the_cross_entropy_of_its_features() -> None:
@@ -21,11 +21,11 @@ def test_the_loss_is_the_cross_entropy_of_its_features() -> None:
 
 
 def test_features_are_the_code() -> None:
-    method = assemble(CNN, (3, 28, 28), n=1, classes=10)
+    method = build_method(CNN, (3, 28, 28), n=1, classes=10)
     assert dict(method.strands) == {"features": tuple(range(128))}
-    assert isinstance(method.encoder, Features) and method.classifier.codes == 128
+    assert isinstance(method.encoder, DeterministicEncoder) and method.classifier.latent_dim == 128
     (player,) = method.players()
-    assert player.optimiser == Adam(1e-3)
+    assert player.optimizer == Adam(1e-3)
 
 
 def test_it_learns_which_pixel_is_the_brightest() -> None:
@@ -33,10 +33,10 @@ def test_it_learns_which_pixel_is_the_brightest() -> None:
     x = torch.rand(256, 1, 3, 3)
     labels = x.flatten(1)[:, :3].argmax(1)
     method = make(CNN).float()
-    optimiser = torch.optim.Adam(method.parameters(), lr=1e-2)
+    optimizer = torch.optim.Adam(method.parameters(), lr=1e-2)
     batch = batch_for(CNN)._replace(x=x, labels=labels)
     for _ in range(200):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         method.loss(batch).total.backward()
-        optimiser.step()
+        optimizer.step()
     assert method.loss(batch).parts["accuracy"] > 0.9

@@ -11,13 +11,13 @@ from unbraid.methods.cnn_beta_vae import CNNBetaVAE
 
 def test_without_prediction_it_is_the_beta_vae() -> None:
     batch = batch_for(CNNBetaVAE)
-    alone = loss(make(CNNBetaVAE, prediction=0.0, beta=3.0), batch)
+    alone = loss(make(CNNBetaVAE, lambda_class=0.0, beta=3.0), batch)
     assert_close(alone.total, loss(make(BetaVAE, beta=3.0), batch).total)
 
 
 def test_raising_a_weight_by_one_adds_one_of_its_term() -> None:
     batch = batch_for(CNNBetaVAE)
-    for weight, part in (("prediction", "cross_entropy"), ("beta", "kl")):
+    for weight, part in (("lambda_class", "cross_entropy"), ("beta", "kl")):
         low, high = (loss(make(CNNBetaVAE, **{weight: value}), batch) for value in (1.0, 2.0))
         assert_close(high.total - low.total, low.parts[part])
 

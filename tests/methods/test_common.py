@@ -13,13 +13,12 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.tiny import CLASSES, METHODS, batch_for, images, loss, make, roles
-from unbraid.game import Game
-from unbraid.methods.assemble import SIZES, filled
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.methods.base import Method
+from unbraid.methods.base import DATASET_SIZES, Method, built_arguments
 from unbraid.methods.predictor import Predictor
 from unbraid.options import argument_help
-from unbraid.settings import describe, rebuild
+from unbraid.settings import from_json, to_json
+from unbraid.training.step import TrainingStep
 from unbraid.types import Gaussian
 
 every_method = pytest.mark.parametrize("cls", METHODS, ids=lambda cls: cls.name())
@@ -36,7 +35,7 @@ def test_gradient_reaches_every_parameter_of_each_player(cls: type[Method]) -> N
     owned = []
     for player in method.players():
         parameters = list(player.parameters)
-        batches = [batch_for(cls, seed=seed) for seed in range(player.batches)]
+        batches = [batch_for(cls, seed=seed) for seed in range(player.batches_per_update)]
         gradients = torch.autograd.grad(player.loss(*batches).total, parameters)
         assert all(gradient.isfinite().all() and gradient.any() for gradient in gradients)
         owned += parameters
@@ -46,11 +45,11 @@ def test_gradient_reaches_every_parameter_of_each_player(cls: type[Method]) -> N
 @every_method
 def test_a_move_changes_only_the_player_s_own_parameters(cls: type[Method]) -> None:
     method = make(cls)
-    game = Game(method)
-    for side in game.sides:
+    game = TrainingStep(method)
+    for side in game.player_states:
         before = copy.deepcopy(method.state_dict())
-        batches = [batch_for(cls, seed=seed) for seed in range(side.player.batches)]
-        side.move(side.player.loss(*batches), None)
+        batches = [batch_for(cls, seed=seed) for seed in range(side.player.batches_per_update)]
+        side.update(side.player.loss(*batches), None)
         own = {id(parameter) for parameter in side.parameters}
         for name, parameter in method.named_parameters():
             assert torch.equal(parameter, before[name]) == (id(parameter) not in own), name
@@ -79,7 +78,7 @@ class NoWaiting(TorchDispatchMode):
 def test_losses_read_no_numbers(cls: type[Method]) -> None:
     method = make(cls)
     for player in method.players():
-        batches = [batch_for(cls, seed=seed) for seed in range(player.batches)]
+        batches = [batch_for(cls, seed=seed) for seed in range(player.batches_per_update)]
         with NoWaiting():
             player.loss(*batches)
 
@@ -108,9 +107,9 @@ def test_codes_follow_a_permuted_batch(cls: type[Method]) -> None:
 def test_what_is_decoded_is_the_mean_of_what_its_likelihood_is_of(cls: type[Method]) -> None:
     """The score `reconstruction` asks for the parameters of the likelihood, where there is one."""
     method = make(cls).eval()
-    x, given = images(), method.given(*roles())
+    x, given = images(), method.condition_from(*roles())
     codes = method.encode(x, given)
-    parameters = method.decoded(codes, given)
+    parameters = method.decode_parameters(codes, given)
     assert method.likelihood.nll(parameters, x).isfinite()
     assert_close(method.decode(codes, given), method.likelihood.mean(parameters))
 
@@ -118,11 +117,11 @@ def test_what_is_decoded_is_the_mean_of_what_its_likelihood_is_of(cls: type[Meth
 @every_method
 def test_loss_falls_on_64_images(cls: type[Method]) -> None:
     """Each player's, while the others hold still: in a game one's gain may be the other's loss."""
-    for place in range(len(make(cls).players())):
-        player = make(cls).players()[place]
-        batches = [batch_for(cls, 64, seed=seed) for seed in range(player.batches)]
+    for index in range(len(make(cls).players())):
+        player = make(cls).players()[index]
+        batches = [batch_for(cls, 64, seed=seed) for seed in range(player.batches_per_update)]
         parameters = list(player.parameters)
-        optimiser = torch.optim.Adam(parameters, lr=1e-2)
+        optimizer = torch.optim.Adam(parameters, lr=1e-2)
         losses = []
         for _ in range(80):
             torch.manual_seed(2)
@@ -130,7 +129,7 @@ def test_loss_falls_on_64_images(cls: type[Method]) -> None:
             gradients = torch.autograd.grad(losses[-1], parameters)
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 parameter.grad = gradient
-            optimiser.step()
+            optimizer.step()
         assert losses[-1] < losses[0] - 0.05 * losses[0].abs(), player.name
 
 
@@ -143,7 +142,7 @@ def test_every_argument_is_explained(cls: type[Method]) -> None:
 @every_method
 def test_hyperparameters_are_keyword_only(cls: type[Method]) -> None:
     for name, parameter in inspect.signature(cls).parameters.items():
-        network = name in filled(cls) and name not in SIZES
+        network = name in built_arguments(cls) and name not in DATASET_SIZES
         assert network == (parameter.kind is parameter.POSITIONAL_OR_KEYWORD), name
 
 
@@ -163,9 +162,9 @@ def test_negative_weights_are_refused(cls: type[Method]) -> None:
 @every_method
 def test_description_makes_the_same_method(cls: type[Method]) -> None:
     method, batch = make(cls), batch_for(cls)
-    described = json.loads(json.dumps(describe(method.arguments)))
-    again = cls(**rebuild(described)).double()
-    assert describe(again.arguments) == describe(method.arguments)
+    described = json.loads(json.dumps(to_json(method.arguments)))
+    again = cls(**from_json(described)).double()
+    assert to_json(again.arguments) == to_json(method.arguments)
     again.load_state_dict(method.state_dict())
     assert_close(loss(again, batch).total, loss(method, batch).total, rtol=0, atol=0)
 
@@ -190,7 +189,7 @@ def test_shapes_and_ranges(cls: type[Method]) -> None:
     assert {dimension for strand in method.strands.values() for dimension in strand} == set(
         range(len(codes[0]))
     )
-    if not cls.sizes_strands:
+    if not cls.has_own_code_size:
         assert dict(method.strands) == {"codes": (0, 1, 2, 3)}
     if isinstance(method, Autoencoder):
         q = method.posterior(x)

@@ -23,7 +23,7 @@ def test_raising_beta_by_one_adds_both_divergences_once() -> None:
 
 
 def test_salient_codes_of_the_background_do_not_count() -> None:
-    """The shortcoming that the paper starts from: nothing in Eq. 3 says what they are."""
+    """The shortcoming that the paper corrects: Eq. 3 does not constrain them."""
     method = make(ContrastVAE)
     changed = make(ContrastVAE)
     with torch.no_grad():

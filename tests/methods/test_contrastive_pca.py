@@ -10,10 +10,10 @@ from torch.testing import assert_close
 from unbraid import load
 from unbraid.data.hidden_groups import hidden_groups
 from unbraid.methods import ContrastivePCA
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.methods.contrastive_pca import suggested_alphas
-from unbraid.nn import Directions
-from unbraid.train import train
+from unbraid.nn import LinearProjection
+from unbraid.training.train import train
 
 
 def rows() -> tuple[torch.Tensor, torch.Tensor]:
@@ -25,7 +25,7 @@ def rows() -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 7.5])
 def test_directions_are_the_eigenvectors_of_the_difference(alpha: float) -> None:
     x, y = rows()
-    method = assemble(ContrastivePCA, (12,), n=500, salient=3, alpha=alpha).double()
+    method = build_method(ContrastivePCA, (12,), n=500, salient_dim=3, alpha=alpha).double()
     method.fit(x.double(), y.double())
     difference = np.cov(x.double().numpy().T) - alpha * np.cov(y.double().numpy().T)
     values, vectors = np.linalg.eigh(difference)
@@ -40,7 +40,7 @@ def test_alpha_zero_is_pca() -> None:
     from sklearn.decomposition import PCA
 
     x, y = rows()
-    method = assemble(ContrastivePCA, (12,), n=500, salient=2, alpha=0.0)
+    method = build_method(ContrastivePCA, (12,), n=500, salient_dim=2, alpha=0.0)
     method.fit(x, y)
     codes, theirs = method.encode(x), torch.from_numpy(PCA(2).fit_transform(x.numpy()))
     assert_close(codes.abs(), theirs.abs(), atol=1e-3, rtol=1e-3)
@@ -51,34 +51,34 @@ def test_contrast_finds_the_plane_that_pca_does_not() -> None:
     labels = torch.arange(500) % 4
     spread = {}
     for alpha in (0.0, 2.0):
-        method = assemble(ContrastivePCA, (12,), n=500, salient=2, alpha=alpha)
+        method = build_method(ContrastivePCA, (12,), n=500, salient_dim=2, alpha=alpha)
         method.fit(x, y)
         codes = method.encode(x)
-        centres = torch.stack([codes[labels == group].mean(0) for group in range(4)])
-        spread[alpha] = float(centres.var(0).sum() / codes.var(0).sum())
+        centers = torch.stack([codes[labels == group].mean(0) for group in range(4)])
+        spread[alpha] = float(centers.var(0).sum() / codes.var(0).sum())
     assert spread[0.0] < 0.1 and spread[2.0] > 0.8
 
 
 def test_decoding_gives_the_projection_back() -> None:
     x, y = rows()
-    method = assemble(ContrastivePCA, (12,), n=500, salient=12)
+    method = build_method(ContrastivePCA, (12,), n=500, salient_dim=12)
     method.fit(x, y)
     assert_close(method.decode(method.encode(x)), x, atol=1e-3, rtol=1e-3)  # all directions: nothing is lost
 
 
 def test_there_is_nothing_to_train() -> None:
-    method = assemble(ContrastivePCA, (12,), n=500)
+    method = build_method(ContrastivePCA, (12,), n=500)
     assert method.closed_form and method.players() == () and not list(method.parameters())
-    assert {"encoder.centre", "encoder.directions", "step"} == set(method.state_dict())
+    assert {"encoder.center", "encoder.directions", "step"} == set(method.state_dict())
 
 
 def test_training_fits_it_once_before_the_first_step(tmp_path: Path) -> None:
     """The run holds the very directions that `fit` finds, for all rows, and loads again."""
     data = hidden_groups(observations=60, columns=12)
-    method = assemble(ContrastivePCA, (12,), n=60, salient=2, alpha=2.0)
-    train(method, data, out=tmp_path / "run", steps=1, batch=8, device="cpu", quiet=True)
+    method = build_method(ContrastivePCA, (12,), n=60, salient_dim=2, alpha=2.0)
+    train(method, data, out=tmp_path / "run", steps=1, batch_size=8, device="cpu", quiet=True)
     assert data.background is not None
-    by_hand = assemble(ContrastivePCA, (12,), n=60, salient=2, alpha=2.0)
+    by_hand = build_method(ContrastivePCA, (12,), n=60, salient_dim=2, alpha=2.0)
     x = data.observe(torch.arange(60))
     by_hand.fit(x, data.background.observe(torch.arange(60)))
     assert_close(load(tmp_path / "run").encode(x), by_hand.encode(x))
@@ -86,15 +86,15 @@ def test_training_fits_it_once_before_the_first_step(tmp_path: Path) -> None:
 
 def test_there_need_not_be_enough_for_a_batch_but_for_a_covariance(tmp_path: Path) -> None:
     data, how = hidden_groups(observations=6, columns=12), {"steps": 1, "device": "cpu", "quiet": True}
-    train(assemble(ContrastivePCA, (12,), n=6), data, out=tmp_path / "run", **how)
-    method, x = assemble(ContrastivePCA, (12,), n=6), data.observe(torch.arange(6))
-    with pytest.raises(ValueError, match="two observations of target and background; got 6 and 1"):
+    train(build_method(ContrastivePCA, (12,), n=6), data, out=tmp_path / "run", **how)
+    method, x = build_method(ContrastivePCA, (12,), n=6), data.observe(torch.arange(6))
+    with pytest.raises(ValueError, match="two observations of target and of background; got 6 and 1"):
         method.fit(x, x[:1])
 
 
 def test_target_and_background_need_not_be_as_many() -> None:
     x, y = torch.randn(2, 40, 5)
-    method = assemble(ContrastivePCA, (5,), n=40)
+    method = build_method(ContrastivePCA, (5,), n=40)
     method.fit(x, y[:10])
     assert len(suggested_alphas(x, y[:10], count=3)) == 3
 
@@ -108,11 +108,11 @@ def test_suggested_alphas_begin_with_pca_and_grow() -> None:
 def test_other_methods_cannot_be_fitted() -> None:
     from unbraid.methods import ContrastVAE
 
-    method = assemble(ContrastVAE, (12,), n=5, architecture="mlp")
-    with pytest.raises(ValueError, match="learns step by step: train it"):
+    method = build_method(ContrastVAE, (12,), n=5, architecture="mlp")
+    with pytest.raises(ValueError, match="has no closed-form solution"):
         method.fit(*rows())
 
 
 def test_a_projection_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match="needs 3 directions; it has 2"):
-        ContrastivePCA(Directions((12,), 2), salient=3)
+    with pytest.raises(ValueError, match="latent_dim = salient_dim = 3; it has 2"):
+        ContrastivePCA(LinearProjection((12,), 2), salient_dim=3)

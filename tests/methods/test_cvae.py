@@ -3,10 +3,10 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
-from unbraid.game import Game
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalized
 from unbraid.methods import CVAE, ContrastVAE
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
+from unbraid.training.step import TrainingStep
 from unbraid.types import ContrastBatch
 
 BATCH = ContrastBatch(images(seed=1), images(seed=2))
@@ -49,14 +49,14 @@ def test_the_critic_sees_the_codes_of_the_autoencoder_s_move() -> None:
     method, seen = make(CVAE), []
     forward = method.critic.forward
     method.critic.forward = lambda z: seen.append(z.detach()) or forward(z)  # type: ignore[method-assign, func-returns-value]
-    Game(method).step(lambda: BATCH, 0)
+    TrainingStep(method).run(lambda: BATCH, 0)
     learned_from, told_apart = seen
     assert_close(told_apart[:8], learned_from, rtol=0, atol=0)
-    assert not loss(method, BATCH).kept[0].requires_grad
+    assert not loss(method, BATCH).cached[0].requires_grad
 
 
 def test_running_statistics_are_of_target_and_background_joined() -> None:
-    method, batch = normalised(CVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
+    method, batch = normalized(CVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
     method.loss(batch)
     first = method.encoder.trunk[0](torch.cat(batch[:2]))
     assert_close(method.encoder.trunk[1].running_mean, 0.1 * first.mean((0, 2, 3)))
@@ -65,7 +65,7 @@ def test_running_statistics_are_of_target_and_background_joined() -> None:
 
 
 def test_the_joint_form_has_one_player_and_a_linear_critic() -> None:
-    method = assemble(CVAE, (3, 28, 28), n=10, joint=True)
+    method = build_method(CVAE, (3, 28, 28), n=10, joint=True)
     (player,) = method.players()
     assert len(list(method.critic.parameters())) == 2
     assert set(player.parameters) == set(method.parameters())
@@ -73,21 +73,21 @@ def test_the_joint_form_has_one_player_and_a_linear_critic() -> None:
     assert_close(terms.total, sum(terms.parts.values()))  # β = γ = 1, and the critic's error
 
 
-def test_a_linear_critic_tells_nothing_apart() -> None:
+def test_a_linear_critic_cannot_separate_mixed_codes() -> None:
     """Mixing keeps the mean of every code, so the best linear critic of infinitely many codes is a guess."""
     torch.manual_seed(0)
     s = torch.randn(4000, 1, dtype=torch.float64)
     codes = torch.cat([s, s], 1)  # as dependent as can be
     mixed = torch.cat([s, s[torch.randperm(4000)]], 1)
     logistic = torch.nn.Linear(2, 1).double()
-    optimiser = torch.optim.LBFGS(logistic.parameters(), max_iter=50)
+    optimizer = torch.optim.LBFGS(logistic.parameters(), max_iter=50)
     x, y = torch.cat([codes, mixed]), torch.cat([torch.ones(4000), torch.zeros(4000)])[:, None].double()
 
     def error() -> torch.Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logistic(x), y)
         loss.backward()
         return loss
 
-    optimiser.step(error)
+    optimizer.step(error)
     assert_close(error().item(), 0.6931, atol=1e-3, rtol=0)

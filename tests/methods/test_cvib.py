@@ -12,7 +12,7 @@ from unbraid.objectives import pairwise_kl
 
 @pytest.mark.parametrize(
     ("weight", "parts"),
-    [("prediction", ["cross_entropy"]), ("beta", ["kl"]), ("invariance", ["nll", "pairwise_kl"])],
+    [("lambda_class", ["cross_entropy"]), ("beta", ["kl"]), ("lambda_invariance", ["nll", "pairwise_kl"])],
 )
 def test_raising_a_weight_by_one_adds_one_of_its_terms(weight: str, parts: list[str]) -> None:
     batch = batch_for(CVIB)
@@ -48,4 +48,4 @@ def test_unseen_values_and_none_given_decode_alike() -> None:
 
 def test_networks_fit_the_nuisances() -> None:
     method = make(CVIB)
-    assert method.decoder.codes == make(CNNBetaVAE).decoder.codes + sum(NUISANCES)
+    assert method.decoder.latent_dim == make(CNNBetaVAE).decoder.latent_dim + sum(NUISANCES)

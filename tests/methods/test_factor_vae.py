@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from tests.tiny import CODES, images, loss, make
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.vae import VAE
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.types import Batch, Gaussian
 
 
@@ -90,21 +90,21 @@ def test_the_critic_sees_codes_of_one_batch_and_shuffled_codes_of_another() -> N
 
 def test_the_critic_learns_from_the_codes_of_the_autoencoder() -> None:
     method, x, other = make(FactorVAE), images(seed=1), images(seed=2)
-    (z,) = loss(method, Batch(x)).kept
+    (z,) = loss(method, Batch(x)).cached
     assert not z.requires_grad
     torch.manual_seed(2)  # as in `loss`
     assert_close(z, method.posterior(x).sample())
     method.critic = Recorder()
     method.critic_loss(Batch(x), Batch(other), z)
     assert_close(method.critic.seen[0].chunk(2)[0], z)
-    assert method.players()[1].takes == method.players()[0].name
+    assert method.players()[1].reuses == method.players()[0].name
 
 
 def test_players() -> None:
     method = make(FactorVAE)
     autoencoder, critic = method.players()
-    assert autoencoder.optimiser == Adam(1e-4, 0.9, 0.999) and autoencoder.batches == 1
-    assert critic.optimiser == Adam(1e-4, 0.5, 0.9) and critic.batches == 2
+    assert autoencoder.optimizer == Adam(1e-4, 0.9, 0.999) and autoencoder.batches_per_update == 1
+    assert critic.optimizer == Adam(1e-4, 0.5, 0.9) and critic.batches_per_update == 2
     assert set(critic.parameters) == set(method.critic.parameters())
 
 
@@ -116,16 +116,16 @@ def test_the_critic_learns_to_see_correlated_codes() -> None:
         heads = method.encoder.heads
         heads.weight[1:4], heads.bias[1:4] = heads.weight[0], heads.bias[0]  # type: ignore[index, union-attr]
         heads.weight[4:], heads.bias[4:] = 0.0, -6.0  # type: ignore[index, union-attr]
-    optimiser = torch.optim.Adam(method.critic.parameters(), lr=1e-2)
+    optimizer = torch.optim.Adam(method.critic.parameters(), lr=1e-2)
     for step in range(200):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         method.critic_loss(Batch(images(64, seed=step)), Batch(images(64, seed=1000 + step))).total.backward()
-        optimiser.step()
+        optimizer.step()
     assert loss(method, Batch(images(64, seed=5000))).parts["tc"] > 1.0
 
 
 def test_strands_of_several_codes_are_shuffled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = make(FactorVAE, dimensions=2)
+    method = make(FactorVAE, feature_dim=2)
     assert dict(method.strands) == {"codes": (0, 1, 2, 3), "z0": (0, 1), "z1": (2, 3)}
     seen: list[Tensor] = []
     monkeypatch.setattr(method.critic, "forward", lambda z: seen.append(z) or z[:, :2])
@@ -141,7 +141,5 @@ def test_strands_of_several_codes_are_shuffled_whole(monkeypatch: pytest.MonkeyP
 
 def test_a_code_that_does_not_divide_is_refused() -> None:
     for dimensions in (3, 4, 0):
-        with pytest.raises(
-            ValueError, match=f"at least two strands of equal size; got dimensions={dimensions}"
-        ):
-            make(FactorVAE, dimensions=dimensions)
+        with pytest.raises(ValueError, match=f"into at least two strands; got {dimensions}"):
+            make(FactorVAE, feature_dim=dimensions)

@@ -1,4 +1,4 @@
-"""What flows share: exact inverses, noise, and strands found after training, src/unbraid/methods/flow.py."""
+"""Shared properties of flows: inverses, noise, and strands discovered after training, src/unbraid/methods/flow.py."""
 
 import math
 
@@ -9,11 +9,11 @@ from torch.testing import assert_close
 
 from tests.tiny import SHAPE, batch_for, images, loss, make
 from unbraid.methods import GIN, AugmentedGIN
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.methods.flow import FlowMethod
 from unbraid.nn import ImageFlow, RowFlow
-from unbraid.optimisers import Adam
-from unbraid.schedules import Geometric
+from unbraid.optimizers import Adam
+from unbraid.schedules import Exponential
 from unbraid.types import Batch
 
 both = pytest.mark.parametrize("cls", (AugmentedGIN, GIN))
@@ -33,7 +33,7 @@ def test_an_image_comes_back_from_its_code(cls: type[FlowMethod]) -> None:
 
 
 @both
-def test_strands_are_found_and_kept_with_the_weights(cls: type[FlowMethod]) -> None:
+def test_discovered_strands_are_stored_with_the_weights(cls: type[FlowMethod]) -> None:
     method, other = make(cls), make(cls, seed=1)
     assert dict(method.strands) == {"codes": tuple(range(9))}
     method.discover(spread_out(0.01, 2.0, 0.011, 0.01, 3.0, 0.012, 0.01, 0.01, 0.009))
@@ -49,24 +49,24 @@ def test_new_codes_have_the_data_s_mean_and_spread(cls: type[FlowMethod]) -> Non
     method = make(cls)
     method.discover(spread_out(*[0.1] * 8, 3.0))
     torch.manual_seed(0)
-    codes = method.prior(4000)
-    assert_close(codes.mean(0), method.centre, rtol=0, atol=0.2)
-    assert_close(codes.std(0), method.spread, rtol=0.1, atol=0)
+    codes = method.sample_prior(4000)
+    assert_close(codes.mean(0), method.center, rtol=0, atol=0.2)
+    assert_close(codes.std(0), method.std, rtol=0.1, atol=0)
 
 
 @both
-def test_finishing_looks_at_every_batch(cls: type[FlowMethod]) -> None:
+def test_on_train_end_uses_every_batch(cls: type[FlowMethod]) -> None:
     method, x = make(cls), images(16)
-    method.finish(Batch(part) for part in x.split(5))
+    method.on_train_end(Batch(part) for part in x.split(5))
     codes = method.encode(x)
-    assert_close(method.centre, codes.mean(0))
-    assert_close(method.spread, codes.std(0))
-    assert int(method.informative) >= 1
+    assert_close(method.center, codes.mean(0))
+    assert_close(method.std, codes.std(0))
+    assert int(method.num_informative) >= 1
 
 
 @both
 def test_noise_follows_the_step_when_it_cools(cls: type[FlowMethod]) -> None:
-    cooled, plain = make(cls, cooling=Geometric(0.4, 0.1, 10)), make(cls, noise=0.1)
+    cooled, plain = make(cls, noise_schedule=Exponential(0.4, 0.1, 10)), make(cls, noise=0.1)
     warm = make(cls, noise=0.4)
     batch = batch_for(cls)
     assert_close(loss(cooled, batch).total, loss(warm, batch).total)
@@ -79,17 +79,17 @@ def test_noise_follows_the_step_when_it_cools(cls: type[FlowMethod]) -> None:
 @both
 def test_rates_are_those_of_the_published_code(cls: type[FlowMethod]) -> None:
     sizes = {"n": 10, "classes": 3}
-    (player,) = assemble(cls, (10,), **sizes).players()  # type: ignore[arg-type]
-    assert player.optimiser == Adam(1e-2)
-    (player,) = assemble(cls, (1, 8, 8), **sizes).players()  # type: ignore[arg-type]
-    assert player.optimiser == Adam(3e-4)
+    (player,) = build_method(cls, (10,), **sizes).players()  # type: ignore[arg-type]
+    assert player.optimizer == Adam(1e-2)
+    (player,) = build_method(cls, (1, 8, 8), **sizes).players()  # type: ignore[arg-type]
+    assert player.optimizer == Adam(3e-4)
 
 
 def test_the_architecture_chooses_the_flow() -> None:
-    assert isinstance(assemble(AugmentedGIN, (1, 8, 8), n=1).flow, ImageFlow)
-    assert isinstance(assemble(AugmentedGIN, SHAPE, n=1, architecture="mlp").flow, RowFlow)
+    assert isinstance(build_method(AugmentedGIN, (1, 8, 8), n=1).flow, ImageFlow)
+    assert isinstance(build_method(AugmentedGIN, SHAPE, n=1, architecture="mlp").flow, RowFlow)
     with pytest.raises(ValueError, match="must be multiples of 4"):
-        assemble(AugmentedGIN, SHAPE, n=1)
+        build_method(AugmentedGIN, SHAPE, n=1)
 
 
 def test_a_network_that_cannot_be_inverted_is_refused() -> None:
@@ -99,7 +99,7 @@ def test_a_network_that_cannot_be_inverted_is_refused() -> None:
 
 def test_the_loss_does_not_run_to_minus_infinity_with_the_floor() -> None:
     """Sets without any spread, no noise: d (log floor + ½ log 2π), and gradients of 0."""
-    method = make(AugmentedGIN, noise=0.0, floor=1e-3)
+    method = make(AugmentedGIN, noise=0.0, min_sigma=1e-3)
     x = images()[:, None].expand(-1, 4, -1, -1, -1)
     batch = batch_for(AugmentedGIN)._replace(x=x.contiguous())
     terms = loss(method, batch)

@@ -14,7 +14,7 @@ from unbraid.types import Batch
 
 def test_the_loss_by_hand() -> None:
     """A flow that is a permutation; class 0 is {(0, 0), (2, 4)}, class 1 is {(7, 7)}, whose spreads are the floor."""
-    method = GIN(RowFlow((2,), blocks=1), classes=2, noise=0.0, floor=0.1).double()
+    method = GIN(RowFlow((2,), blocks=1), classes=2, noise=0.0, min_sigma=0.1).double()
     x = torch.tensor([[0.0, 0.0], [7.0, 7.0], [2.0, 4.0]], dtype=torch.float64)
     class0, class1 = 2 * 0.5 + math.log(1) + math.log(2), 2 * math.log(0.1)
     expected = (2 * class0 + class1) / 3 + math.log(2 * math.pi)
@@ -50,8 +50,10 @@ def test_learned_moments_get_a_gradient() -> None:
     assert all(gradient.isfinite().all() and gradient.any() for gradient in gradients)
 
 
-def test_without_classes_it_says_so() -> None:
-    with pytest.raises(ValueError, match="needs at least 2; got 0: use data with labels, or augmented-gin"):
+def test_missing_classes_are_an_error() -> None:
+    with pytest.raises(
+        ValueError, match=r"at least 2 classes; got 0\. Use a dataset with labels, or augmented-gin"
+    ):
         GIN(RowFlow((3,)), classes=0)
-    with pytest.raises(ValueError, match="the batch has no labels"):
+    with pytest.raises(ValueError, match="requires labels, and the batch has none"):
         make(GIN).loss(Batch(images()))

@@ -10,13 +10,13 @@ from unbraid.methods import InfoGAN
 def test_raising_the_weight_by_one_adds_one_error_on_both_sides() -> None:
     method, batch = make(InfoGAN), batch_for(InfoGAN)
     low = loss(method, batch)
-    method.information += 1
+    method.lambda_info += 1
     high = loss(method, batch)
     assert_close(high.total - low.total, low.parts["information"])
-    method.information -= 1
+    method.lambda_info -= 1
     torch.manual_seed(0)
     low = method.discriminator_loss(batch)
-    method.information += 1
+    method.lambda_info += 1
     torch.manual_seed(0)
     high = method.discriminator_loss(batch)
     assert_close(high.total - low.total, low.parts["information"])
@@ -24,5 +24,5 @@ def test_raising_the_weight_by_one_adds_one_error_on_both_sides() -> None:
 
 def test_the_generator_moves_twice_in_a_step_at_the_authors_rates() -> None:
     generator, discriminator = make(InfoGAN).players()
-    assert (generator.updates, discriminator.updates) == (2, 1)
-    assert (generator.optimiser.rate, discriminator.optimiser.rate) == (1e-3, 2e-3)
+    assert (generator.updates_per_step, discriminator.updates_per_step) == (2, 1)
+    assert (generator.optimizer.lr, discriminator.optimizer.lr) == (1e-3, 2e-3)

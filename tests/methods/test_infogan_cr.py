@@ -1,4 +1,4 @@
-"""InfoGAN-CR and when its regulariser counts, src/unbraid/methods/infogan_cr.py."""
+"""InfoGAN-CR and when its regularizer counts, src/unbraid/methods/infogan_cr.py."""
 
 import math
 
@@ -8,27 +8,27 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, images, loss, make
-from unbraid.game import Game
 from unbraid.methods import InfoGANCR
-from unbraid.schedules import Constant, Drop
+from unbraid.schedules import Constant, StepDecay
+from unbraid.training.step import TrainingStep
 
 
-def test_the_regulariser_counts_from_its_start_on() -> None:
-    method, batch = make(InfoGANCR, start=5), batch_for(InfoGANCR)
+def test_the_regularizer_counts_from_its_start_on() -> None:
+    method, batch = make(InfoGANCR, contrast_start_step=5), batch_for(InfoGANCR)
     early = loss(method, batch)
     assert_close(early.total, early.parts["generator"] + 0.05 * early.parts["information"])
     method.step += 5
     late = loss(method, batch)
     assert_close(late.total - early.total, 2.0 * late.parts["contrast"])
-    assert Game(method).playing(4) == ("generator", "discriminator")
-    assert Game(method).playing(5) == ("generator", "discriminator", "critic")
+    assert TrainingStep(method).active_players(4) == ("generator", "discriminator")
+    assert TrainingStep(method).active_players(5) == ("generator", "discriminator", "critic")
 
 
 def watched(method: InfoGANCR, monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
     """The latents that the generator is given."""
     seen: list[Tensor] = []
-    made = method.made
-    monkeypatch.setattr(method, "made", lambda z: (seen.append(z), made(z))[1])
+    made = method.generate
+    monkeypatch.setattr(method, "generate", lambda z: (seen.append(z), made(z))[1])
     return seen
 
 
@@ -47,7 +47,7 @@ def test_pairs_share_one_code_and_their_noise_and_the_answer_says_which(
 @pytest.mark.parametrize("gap", [0.5, 1.9])
 def test_codes_that_are_not_shared_lie_apart(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the gap of the step, and all of them between -1 and 1; afterwards anywhere."""
-    method = make(InfoGANCR, gap=Drop(gap, 0.0, 5))
+    method = make(InfoGANCR, min_gap_schedule=StepDecay(gap, 0.0, 5))
     seen = watched(method, monkeypatch)
     method.pairs(images(500))
     z1, z2 = (z[:, :3] for z in seen[0].chunk(2))
@@ -77,15 +77,15 @@ def test_no_gradient_of_the_critic_s_loss_reaches_the_generator() -> None:
 
 
 def test_generator_and_critic_work_together() -> None:
-    """Both minimise the same cross-entropy: the generator's gradient of it is that of its own loss."""
-    method, batch = make(InfoGANCR, information=0.0, contrast=3.0), batch_for(InfoGANCR)
+    """Both minimize the same cross-entropy: the generator's gradient of it is that of its own loss."""
+    method, batch = make(InfoGANCR, lambda_info=0.0, lambda_contrast=3.0), batch_for(InfoGANCR)
     terms = loss(method, batch)
     assert_close(terms.total - terms.parts["generator"], 3.0 * terms.parts["contrast"])
 
 
 def test_bad_settings() -> None:
     for gap in (2.0, -0.5):
-        with pytest.raises(ValueError, match=f"gap lies from 0 to below 2; got 0 and {gap:g}"):
-            make(InfoGANCR, gap=Constant(gap))
-    with pytest.raises(ValueError, match=r"start counts steps from 0 on.*got -1"):
-        make(InfoGANCR, start=-1)
+        with pytest.raises(ValueError, match=rf"min_gap_schedule in \[0, 2\); got 0 and {gap:g}"):
+            make(InfoGANCR, min_gap_schedule=Constant(gap))
+    with pytest.raises(ValueError, match=r"contrast_start_step must be at least 0.*got -1"):
+        make(InfoGANCR, contrast_start_step=-1)

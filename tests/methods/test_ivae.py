@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.tiny import CLASSES, CODES, N, batch_for, images, loss, make, roles
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.methods.ivae import IVAE
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.types import Batch, Gaussian
@@ -37,7 +37,7 @@ def test_the_label_changes_the_code_and_none_is_the_zero_vector() -> None:
     assert not torch.equal(with_label, without)
     assert_close(without, method.encode(images(), torch.full_like(labels, CLASSES)))  # one that is unknown
     assert isinstance(method.posterior(images(), labels), Gaussian)
-    assert_close(method.given(*roles()), labels)
+    assert_close(method.condition_from(*roles()), labels)
 
 
 def test_new_codes_come_from_the_priors() -> None:
@@ -45,13 +45,15 @@ def test_new_codes_come_from_the_priors() -> None:
     with torch.no_grad():
         method.mean.copy_(torch.arange(CLASSES)[:, None].double() * 100)
         method.logvar.fill_(-20)
-    codes = method.prior(200)
+    codes = method.sample_prior(200)
     assert codes.shape == (200, CODES)
     assert set((codes / 100).round().unique().tolist()) == {0.0, 1.0, 2.0}
 
 
-def test_without_labels_it_says_so() -> None:
-    with pytest.raises(ValueError, match="at least 2 values of it; got 0: use data with labels"):
-        assemble(IVAE, (6,), n=N, architecture="mlp")
-    with pytest.raises(ValueError, match="learns from labels, and the batch has none"):
+def test_missing_labels_are_an_error() -> None:
+    with pytest.raises(
+        ValueError, match=r"2 classes as its auxiliary variable; got 0\. Use a dataset with labels"
+    ):
+        build_method(IVAE, (6,), n=N, architecture="mlp")
+    with pytest.raises(ValueError, match="requires labels, and the batch has none"):
         make(IVAE).loss(Batch(images()))

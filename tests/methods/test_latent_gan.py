@@ -12,7 +12,7 @@ from unbraid.types import Batch
 
 
 def test_latents_are_uniform_between_minus_one_and_one() -> None:
-    z = make(InfoGAN).latents(images(2000))
+    z = make(InfoGAN).sample_latents(images(2000))
     assert z.min() >= -1 and z.max() <= 1 and z.shape == (2000, 4)
     assert_close(z.var(0), torch.full((4,), 1 / 3, dtype=torch.float64), rtol=0.1, atol=0)
 
@@ -28,7 +28,7 @@ def test_the_code_is_the_guess_and_noise_is_zero() -> None:
 def test_the_error_of_a_guess_by_hand() -> None:
     """½ (1² + 2² + 0²) and ½ (0 + 0 + 3²), averaged: (2.5 + 4.5) / 2."""
     guess = torch.tensor([[1.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
-    assert_close(make(InfoGAN).error(guess, torch.zeros(2, 4)).item(), 3.5)
+    assert_close(make(InfoGAN).code_nll(guess, torch.zeros(2, 4)).item(), 3.5)
 
 
 def test_a_discriminator_that_knows_nothing_costs_two_log_two() -> None:
@@ -36,7 +36,7 @@ def test_a_discriminator_that_knows_nothing_costs_two_log_two() -> None:
     with torch.no_grad():
         method.discriminator.real.bias.zero_()
         method.discriminator.real.weight.mul_(0)
-    assert_close(method.discriminator_loss(Batch(images())).parts["adversary"].item(), 2 * math.log(2))
+    assert_close(method.discriminator_loss(Batch(images())).parts["adversarial"].item(), 2 * math.log(2))
     assert_close(method.loss(Batch(images())).parts["generator"].item(), math.log(2))
 
 
@@ -48,14 +48,14 @@ def test_both_sides_losses_by_hand() -> None:
     torch.manual_seed(1)
     made = method.loss(Batch(x)).parts
     torch.manual_seed(1)
-    z = method.latents(x)
-    (real, _), (fake, guess) = method.discriminator(x), method.discriminator(method.made(z))
+    z = method.sample_latents(x)
+    (real, _), (fake, guess) = method.discriminator(x), method.discriminator(method.generate(z))
     assert (real.mean() - fake.mean()).abs() > 1e-3
     adversary = -(real.sigmoid().log().mean() + (1 - fake.sigmoid()).log().mean())
-    assert_close(found.parts["adversary"], adversary)
-    assert_close(found.parts["information"], method.error(guess, z))
+    assert_close(found.parts["adversarial"], adversary)
+    assert_close(found.parts["information"], method.code_nll(guess, z))
     assert_close(made["generator"], -fake.sigmoid().log().mean())
-    assert_close(made["information"], method.error(guess, z))
+    assert_close(made["information"], method.code_nll(guess, z))
 
 
 def test_no_gradient_of_the_discriminator_s_loss_reaches_the_generator() -> None:
@@ -66,6 +66,6 @@ def test_no_gradient_of_the_discriminator_s_loss_reaches_the_generator() -> None
 
 
 def test_sizes_are_checked() -> None:
-    with pytest.raises(ValueError, match="at least 2 codes, 0 of noise and 1 update a step; got code=1"):
-        make(InfoGAN, code=1)
-    assert dict(make(InfoGAN, noise=0).strands) == {"codes": (0, 1, 2)}
+    with pytest.raises(ValueError, match=r"code_dim must be at least 2.*got code_dim=1"):
+        make(InfoGAN, code_dim=1)
+    assert dict(make(InfoGAN, noise_dim=0).strands) == {"codes": (0, 1, 2)}

@@ -11,14 +11,14 @@ BATCH = ContrastBatch(images(seed=1), images(seed=2))
 
 
 def test_without_both_weights_it_is_the_contrast_vae() -> None:
-    bare = loss(make(MMcVAE, match=0.0, zero=0.0), BATCH)
+    bare = loss(make(MMcVAE, lambda_match=0.0, lambda_zero=0.0), BATCH)
     assert_close(bare.total, loss(make(ContrastVAE, beta=1.0), BATCH).total)
 
 
 def test_each_weight_adds_its_discrepancy_once() -> None:
-    low = loss(make(MMcVAE, match=1.0, zero=1.0), BATCH)
-    for name, term in (("match", "match"), ("zero", "zero_salient")):
-        high = loss(make(MMcVAE, **({"match": 1.0, "zero": 1.0} | {name: 2.0})), BATCH)
+    low = loss(make(MMcVAE, lambda_match=1.0, lambda_zero=1.0), BATCH)
+    for name, term in (("lambda_match", "match"), ("lambda_zero", "zero_salient")):
+        high = loss(make(MMcVAE, **({"lambda_match": 1.0, "lambda_zero": 1.0} | {name: 2.0})), BATCH)
         assert_close(high.total - low.total, low.parts[term])
 
 
@@ -27,7 +27,7 @@ def test_the_discrepancies_by_kernels_written_out() -> None:
     method = make(MMcVAE)
     parts = loss(method, BATCH).parts
     torch.manual_seed(2)
-    evidence = method.evidence(BATCH)
+    evidence = method.elbo_terms(BATCH)
 
     def kernel(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return sum(torch.exp(-(10.0**power) * torch.cdist(a, b) ** 2) for power in range(-6, 7)).mean()  # type: ignore[union-attr]

@@ -11,14 +11,13 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import METHODS, batch_for, make, networks
-from unbraid.game import Game
 from unbraid.methods import CNN
-from unbraid.methods.assemble import assemble
-from unbraid.methods.base import Method
+from unbraid.methods.base import Method, build_method
 from unbraid.methods.predictor import Predictor, accuracy, cross_entropy
 from unbraid.nn import ConvEncoder
 from unbraid.objectives import Normal
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
+from unbraid.training.step import TrainingStep
 from unbraid.types import Batch, PairBatch
 
 PREDICTORS = [cls for cls in METHODS if issubclass(cls, Predictor)]
@@ -33,16 +32,17 @@ def test_cross_entropy_and_accuracy_by_hand() -> None:
 
 
 @every_predictor
-def test_data_without_a_label_are_refused_in_one_sentence(cls: type[Method]) -> None:
-    with pytest.raises(
-        ValueError, match=rf"^{cls.name()} learns to predict a label .* data has none: use .*\.$"
-    ):
-        assemble(cls, (1, 28, 28), n=10)
+def test_data_without_a_label_are_refused(cls: type[Method]) -> None:
+    required = (
+        rf"^{cls.name()} requires a label of at least two classes, and the dataset has none\. Use .*\.$"
+    )
+    with pytest.raises(ValueError, match=required):
+        build_method(cls, (1, 28, 28), n=10)
 
 
 @every_predictor
 def test_a_batch_without_labels_is_refused(cls: type[Method]) -> None:
-    with pytest.raises(ValueError, match="the batch has none: use a dataset with a label"):
+    with pytest.raises(ValueError, match=r"the batch has none\. Use a dataset with a label"):
         make(cls).loss(batch_for(cls)._replace(labels=None))
 
 
@@ -58,18 +58,20 @@ def test_predictions_come_from_the_default_strand(cls: type[Predictor]) -> None:
 def test_validation_is_the_cross_entropy_of_held_out_observations(cls: type[Predictor]) -> None:
     method, batch = make(cls).eval(), batch_for(cls)
     logits = method.predict(batch[0], batch.nuisances)
-    terms = method.validation(batch)
+    terms = method.validation_loss(batch)
     assert_close(terms.total, F.cross_entropy(logits, batch.labels))
     assert_close(terms.parts["accuracy"].item(), (logits.argmax(1) == batch.labels).double().mean().item())
 
 
 def test_an_encoder_of_another_size_is_refused() -> None:
-    with pytest.raises(ValueError, match="The strands have 128 codes in all, and the encoder puts out 3"):
-        assemble(CNN, (1, 28, 28), n=1, classes=2, encoder=ConvEncoder((1, 28, 28), 3))
+    with pytest.raises(
+        ValueError, match=r"The strands have 128 dimensions in total, and the encoder has 3\."
+    ):
+        build_method(CNN, (1, 28, 28), n=1, classes=2, encoder=ConvEncoder((1, 28, 28), 3))
 
 
 def rows(size: int, *, seed: int) -> Batch:
-    """A class in three columns and a nuisance that shifts all of them: invariant codes are to be had."""
+    """A class in three columns and a nuisance that shifts all of them, so that invariant codes exist."""
     generator = torch.Generator().manual_seed(seed)
     labels, s = (torch.randint(3, (size,), generator=generator) for _ in range(2))
     x = F.one_hot(labels, 3) + s[:, None] + 0.1 * torch.randn(size, 3, generator=generator)
@@ -78,22 +80,26 @@ def rows(size: int, *, seed: int) -> Batch:
 
 @every_predictor
 def test_every_predictor_learns_the_rows_of_a_table(cls: type[Predictor]) -> None:
-    """Trained by its own game, with its defaults; judged on rows it has not seen."""
+    """Trained with all players and default options; tested on new rows."""
     settings: dict[str, Any] = (
         {"likelihood": Normal(0.1)} if "likelihood" in signature(cls).parameters else {}
     )
-    settings |= {"updates": 1} if "updates" in signature(cls).parameters else {}  # ten take their time
-    with patch("unbraid.methods.base.networks", networks):
-        method = assemble(cls, (3,), n=1, classes=3, nuisances=(3,), architecture="mlp", seed=0, **settings)
-    game, batches = Game(method, optimiser=Adam(5e-3)), iter(range(10**6))
+    settings |= (
+        {"updates_per_step": 1} if "updates_per_step" in signature(cls).parameters else {}
+    )  # ten updates are slow
+    with patch("unbraid.methods.base.build_networks", networks):
+        method = build_method(
+            cls, (3,), n=1, classes=3, nuisances=(3,), architecture="mlp", seed=0, **settings
+        )
+    game, batches = TrainingStep(method, optimizer=Adam(5e-3)), iter(range(10**6))
 
     def draw() -> Any:
         batch = rows(64, seed=next(batches))
-        if cls.batch is Batch:
+        if cls.batch_type is Batch:
             return batch
         other = batch.x - batch.nuisances + torch.randint(3, (64, 1))  # type: ignore[operator]
         return PairBatch(batch.x, other, torch.ones(64, dtype=torch.long), batch.labels)
 
     for step in range(120):
-        game.step(draw, step)
-    assert method.eval().validation(rows(500, seed=10**6)).parts["accuracy"] > 0.95
+        game.run(draw, step)
+    assert method.eval().validation_loss(rows(500, seed=10**6)).parts["accuracy"] > 0.95

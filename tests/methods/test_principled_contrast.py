@@ -35,13 +35,15 @@ def test_a_cheap_salient_code_saves_a_share_of_its_divergence() -> None:
     q = make(PrincipledContrast).posterior(BATCH.target)
     mean, logvar = q.mean[:, 2:], q.logvar[:, 2:]
     salient = (mean**2 + logvar.exp() - logvar - 1).sum(1).mean() / 2
-    full, cheap = (loss(make(PrincipledContrast, beta=3.0, salient_cost=cost), BATCH) for cost in (1.0, 0.25))
+    full, cheap = (
+        loss(make(PrincipledContrast, beta=3.0, salient_beta_factor=cost), BATCH) for cost in (1.0, 0.25)
+    )
     assert_close(full.total - cheap.total, 3.0 * 0.75 * salient)
     assert_close(full.parts, cheap.parts)
 
 
 def test_tightening_multiplies_both_weights_by_step() -> None:
-    settings = {"lambda_c": 3.0, "lambda_z": 2.0, "tightening": Linear(0.0, 1.0, 4)}
+    settings = {"lambda_c": 3.0, "lambda_z": 2.0, "lambda_schedule": Linear(0.0, 1.0, 4)}
     totals = []
     for step in (0, 1, 4):
         method = make(PrincipledContrast, **settings)
@@ -80,21 +82,21 @@ def cosines_with_the_salient_plane(**weights: float) -> Tensor:
     x, y = data.observe(torch.arange(600)), data.background.observe(torch.arange(600))
     torch.manual_seed(0)
     encoder, decoder = MLPEncoder((10,), 10, hidden=()), MLPDecoder(10, (10,), hidden=())
-    sizes = {"common": 8, "salient": 2}
+    sizes = {"common_dim": 8, "salient_dim": 2}
     method = PrincipledContrast(encoder, decoder, **sizes, **weights, beta=1.0, likelihood=Normal(1.0))
-    optimiser = torch.optim.Adam(method.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(method.parameters(), lr=0.02)
     for _ in range(400):
         rows = torch.randint(600, (2, 128))
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         method.loss(ContrastBatch(x[rows[0]], y[rows[1]])).total.backward()
-        optimiser.step()
+        optimizer.step()
     with torch.no_grad():
         drawn = method.decode(torch.eye(10))[8:] - method.decode(torch.zeros(1, 10))
     _, plane = true_directions(columns=10)
     return torch.linalg.svdvals(torch.from_numpy(plane).float() @ torch.linalg.qr(drawn.T)[0])
 
 
-def test_eq_8_finds_a_salient_plane_that_is_known() -> None:
+def test_eq_8_recovers_a_known_salient_plane() -> None:
     assert cosines_with_the_salient_plane(lambda_c=1.0, lambda_z=1.0).min() > 0.97
 
 

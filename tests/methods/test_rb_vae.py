@@ -1,4 +1,4 @@
-"""The learnt reference of the Rb-VAE, src/unbraid/methods/rb_vae.py."""
+"""The learned reference of the Rb-VAE, src/unbraid/methods/rb_vae.py."""
 
 import torch
 from torch.testing import assert_close
@@ -20,7 +20,7 @@ def test_the_background_is_decoded_with_the_reference() -> None:
         method.s_r.copy_(torch.tensor([1.5, -2.0]))
     codes = torch.randn(3, 4, dtype=torch.float64)
     expected = torch.cat([codes[:, :2], torch.tensor([[1.5, -2.0]]).double().expand(3, 2)], 1)
-    assert_close(method.reference(codes), expected)
+    assert_close(method.background_codes(codes), expected)
     parts, bare = loss(method, BATCH).parts, loss(make(ContrastVAE), BATCH).parts
     assert parts["nll_background"] != bare["nll_background"]
     assert_close(parts["nll"], bare["nll"])

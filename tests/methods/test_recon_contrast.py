@@ -1,4 +1,4 @@
-"""Slopes, limits, games and a slow rewriting of recon-contrast, src/unbraid/methods/recon_contrast.py."""
+"""Slopes, limits, players and a slow rewriting of recon-contrast, src/unbraid/methods/recon_contrast.py."""
 
 import math
 from typing import Any
@@ -12,15 +12,12 @@ from tests.tiny import (
     Formula,
     Itself,
     batch_for,
-    batches_remembered,
     images,
-    larger_images,
     loss,
     make,
-    normalised,
     without_noise,
 )
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.methods.recon_contrast import ReconContrast, strands_of
 from unbraid.methods.vae import VAE
 from unbraid.objectives import Normal
@@ -34,23 +31,43 @@ def pairs(**fields: Any) -> PairBatch:
 
 def test_strands() -> None:
     strands = strands_of(2, 1, 3)
-    expected = {"predictive": (0, 1), "known": (2,), "unknown": (3, 4, 5), "nuisance": (2, 3, 4, 5)}
+    expected = {
+        "predictive": (0, 1),
+        "known_nuisance": (2,),
+        "unknown_nuisance": (3, 4, 5),
+        "nuisance": (2, 3, 4, 5),
+    }
     assert dict(strands) == expected and strands.default == "predictive"
-    assert set(strands_of(2, 0, 1)) == {"predictive", "unknown", "nuisance"}
-    with pytest.raises(ValueError, match=r"at least 1 predictive dimension.*got predictive=0"):
+    assert set(strands_of(2, 0, 1)) == {"predictive", "unknown_nuisance", "nuisance"}
+    with pytest.raises(ValueError, match=r"predictive_dim must be at least 1.*got predictive_dim=0"):
         strands_of(0, 1, 1)
 
 
 def test_sizes_decide_the_networks() -> None:
-    method = assemble(ReconContrast, (3, 28, 28), n=1, classes=10, predictive=4, known=2, unknown=3)
-    assert method.encoder.codes == method.decoder.codes == 9 and method.classifier.codes == 4
-    with pytest.raises(ValueError, match="at least 1 predictive dimension"):  # and no warning of empty layers
-        assemble(ReconContrast, (3, 28, 28), n=1, classes=10, predictive=0)
+    method = build_method(
+        ReconContrast,
+        (3, 28, 28),
+        n=1,
+        classes=10,
+        predictive_dim=4,
+        known_nuisance_dim=2,
+        unknown_nuisance_dim=3,
+    )
+    assert method.encoder.latent_dim == method.decoder.latent_dim == 9 and method.classifier.latent_dim == 4
+    with pytest.raises(
+        ValueError, match="predictive_dim must be at least 1"
+    ):  # and no warning of empty layers
+        build_method(ReconContrast, (3, 28, 28), n=1, classes=10, predictive_dim=0)
 
 
 @pytest.mark.parametrize(
     ("weight", "part"),
-    [("swap", "swap"), ("contrast", "contrast"), ("average", "average"), ("beta", "kl")],
+    [
+        ("lambda_swap", "swap"),
+        ("lambda_contrast", "contrast"),
+        ("lambda_average", "average"),
+        ("beta", "kl"),
+    ],
 )
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     low, high = (loss(make(ReconContrast, **{weight: value}), pairs()) for value in (1.0, 2.0))
@@ -59,7 +76,7 @@ def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) ->
 
 def test_without_its_weights_it_is_the_vae_on_both_images() -> None:
     batch = pairs()
-    bare = make(ReconContrast, swap=0.0, contrast=0.0, average=0.0)
+    bare = make(ReconContrast, lambda_swap=0.0, lambda_contrast=0.0, lambda_average=0.0)
     vae = make(VAE)
     torch.manual_seed(2)
     mean, logvar = vae.posterior(torch.cat([batch.x1, batch.x2]))
@@ -74,7 +91,7 @@ def test_without_its_weights_it_is_the_vae_on_both_images() -> None:
 def test_schemes() -> None:
     """Table 5: joint adds the cross-entropy to the rest, and the last leaves the contrast out."""
     separate, joint, ce = (
-        loss(make(ReconContrast, scheme=scheme, contrast=2.0, prediction=3.0), pairs())
+        loss(make(ReconContrast, scheme=scheme, lambda_contrast=2.0, lambda_class=3.0), pairs())
         for scheme in ("separate", "joint", "cross-entropy")
     )
     assert "cross_entropy" not in separate.parts and "contrast" not in ce.parts
@@ -109,11 +126,11 @@ def test_the_joint_scheme_lets_it_reach_the_encoder() -> None:
 
 def test_what_is_swapped_by_hand() -> None:
     """Predictive 1, known 3, unknown 1; all variances 1, so the divergence is half the squared distance."""
-    method = make(ReconContrast, predictive=1, known=3, unknown=1)
+    method = make(ReconContrast, predictive_dim=1, known_nuisance_dim=3, unknown_nuisance_dim=1)
     zero = torch.zeros(3, 5, dtype=torch.float64)
     moved = zero.clone()
     moved[:] = torch.tensor([9.0, 1.0, 3.0, 2.0, 9.0])
-    swapped = method.swapped(Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1, 2, 3]))
+    swapped = method.swap_mask(Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1, 2, 3]))
     assert swapped.tolist() == [
         [True, True, False, True, False],  # all known codes but the one that changed most
         [True, True, False, False, False],
@@ -132,13 +149,19 @@ def test_with_k_of_all_known_codes_and_equal_images_nothing_changes() -> None:
 
 
 def test_the_warm_up_by_amount_at_its_ends() -> None:
-    method = make(ReconContrast, predictive=1, known=3, unknown=0, amount=Linear(0.0, 1.0, 10))
+    method = make(
+        ReconContrast,
+        predictive_dim=1,
+        known_nuisance_dim=3,
+        unknown_nuisance_dim=0,
+        swap_schedule=Linear(0.0, 1.0, 10),
+    )
     zero = torch.zeros(1, 4, dtype=torch.float64)
     moved = zero + torch.tensor([0.0, 1.0, 3.0, 2.0])
     asked = Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1])
-    assert method.swapped(*asked).tolist() == [[True, True, False, False]]  # the least changed one
+    assert method.swap_mask(*asked).tolist() == [[True, True, False, False]]  # the least changed one
     method.step += 10
-    assert method.swapped(*asked).tolist() == [[True, True, False, True]]  # all but k
+    assert method.swap_mask(*asked).tolist() == [[True, True, False, True]]  # all but k
 
 
 def test_equation_10_by_hand() -> None:
@@ -159,7 +182,14 @@ def test_equation_10_by_hand() -> None:
         Itself(4),
         Formula(lambda z: 2 * z),
         Formula(lambda z_p: torch.cat([z_p, torch.zeros_like(z_p)], 1)),
-        **{"predictive": 1, "known": 2, "unknown": 1, "swap": 2.0, "contrast": 3.0, "average": 5.0},
+        **{
+            "predictive_dim": 1,
+            "known_nuisance_dim": 2,
+            "unknown_nuisance_dim": 1,
+            "lambda_swap": 2.0,
+            "lambda_contrast": 3.0,
+            "lambda_average": 5.0,
+        },
         temperature=1.0,
         scheme="joint",
         likelihood=Normal(1.0),
@@ -170,15 +200,26 @@ def test_equation_10_by_hand() -> None:
         found = method.loss(PairBatch(x1, x2, torch.tensor([1, 1]), torch.tensor([0, 1])))
     contrast = math.log(1 + 2 * math.exp(-2))
     ce = (3 * math.log(1 + math.exp(-1)) + math.log(1 + math.exp(-3))) / 4
-    expected = {"nll": 2.25 + 2 * math.log(2 * math.pi), "kl": 2.25, "swap": 10.0, "average": 2.0}
+    expected = {
+        "nll": 2.25 + 2 * math.log(2 * math.pi),
+        "kl": 2.25,
+        "swap": 10.0,
+        "average": 2.0,
+    }
     expected |= {"contrast": contrast, "cross_entropy": ce, "accuracy": 1.0}
     assert_close({name: part.item() for name, part in found.parts.items()}, expected)
     assert_close(found.total.item(), 4.5 + 2 * math.log(2 * math.pi) + 2 * 10 + 3 * contrast + 5 * 2 + ce)
 
 
 def test_slow_rewriting() -> None:
-    weights = {"swap": 2.0, "contrast": 3.0, "average": 5.0, "beta": 7.0, "temperature": 0.5}
-    method = make(ReconContrast, predictive=2, known=2, unknown=1, **weights)
+    weights = {
+        "lambda_swap": 2.0,
+        "lambda_contrast": 3.0,
+        "lambda_average": 5.0,
+        "beta": 7.0,
+        "temperature": 0.5,
+    }
+    method = make(ReconContrast, predictive_dim=2, known_nuisance_dim=2, unknown_nuisance_dim=1, **weights)
     batch = pairs(k=torch.tensor([1, 2] * 4))
     torch.manual_seed(2)
     draws = [torch.randn(8, 5, dtype=torch.float64) for _ in range(4)]
@@ -223,26 +264,26 @@ def test_slow_rewriting() -> None:
 
 def test_a_temperature_of_zero_is_refused() -> None:
     with pytest.raises(
-        ValueError, match="temperature divides the similarities, so it must be above 0; got 0"
+        ValueError, match="temperature must be above 0, because similarities are divided by it; got 0"
     ):
         make(ReconContrast, temperature=0.0)
 
 
 def test_it_learns_a_class_apart_from_a_nuisance() -> None:
-    """The class is one of three bright pixels, the nuisance a grey of the rest; codes of a class come together."""
+    """The class is one of three bright pixels, the nuisance a gray of the rest; codes of a class come together."""
     torch.manual_seed(0)
     labels = torch.randint(3, (64,))
     shown = torch.zeros(64, 9).scatter(1, labels[:, None], 1.0)
     x1, x2 = (torch.where(shown > 0, 1.0, 0.7 * torch.rand(64, 1)).view(-1, 1, 3, 3) for _ in range(2))
     batch = PairBatch(x1, x2, torch.ones(64, dtype=torch.long), labels)
-    method = make(ReconContrast, contrast=10.0).float()
-    optimisers = [torch.optim.Adam(player.parameters, lr=1e-2) for player in method.players()]
+    method = make(ReconContrast, lambda_contrast=10.0).float()
+    optimizers = [torch.optim.Adam(player.parameters, lr=1e-2) for player in method.players()]
     for _ in range(300):
-        for player, optimiser in zip(method.players(), optimisers, strict=True):
-            optimiser.zero_grad()
+        for player, optimizer in zip(method.players(), optimizers, strict=True):
+            optimizer.zero_grad()
             player.loss(batch).total.backward()
-            optimiser.step()
-    assert method.validation(batch).parts["accuracy"] > 0.95
+            optimizer.step()
+    assert method.validation_loss(batch).parts["accuracy"] > 0.95
     alike, apart = (
         math.log(127),
         math.log(127 / 3),
@@ -250,40 +291,15 @@ def test_it_learns_a_class_apart_from_a_nuisance() -> None:
     assert loss(method, batch).parts["contrast"] < 0.5 * (alike + apart)
 
 
-def test_redrawn_images_join_the_contrast_with_their_class() -> None:
-    batch = pairs()
-    method = make(ReconContrast, redraw=1.0)
-    torch.manual_seed(0)
-    q_l, q_m = method.posteriors(batch.x1, batch.x2)
-    z = torch.cat([q_l.sample(), q_m.sample()])
-    assert batch.labels is not None
-    images_again = method.redrawn(z)
-    assert images_again.shape == (2 * len(batch.x1), *batch.x1.shape[1:]) and not images_again.requires_grad
-    with_them, without = loss(method, batch), loss(make(ReconContrast), batch)
-    assert not torch.isclose(with_them.parts["contrast"], without.parts["contrast"])
-    assert_close(with_them.parts["nll"], without.parts["nll"])
-    # With its known codes alone redrawn, the rest of the code stays.
-    seen: list[torch.Tensor] = []
-    method.decoder.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    method.redrawn(z)
-    known = method.strands.mask(z, "known").expand_as(z)
-    assert_close(seen[0][~known], z[~known])
-    assert (seen[0][known] != z[known]).all()
-
-
-def test_a_reader_of_its_own_reads_zp() -> None:
+def test_a_separate_encoder_of_zp() -> None:
     shape = (3, 28, 28)
-    method = assemble(ReconContrast, shape, n=1, classes=10, predictive=4, reader="conv-standardised")
-    assert method.encoder.first.codes == 4 and method.encoder.second.codes == 20
+    method = build_method(
+        ReconContrast, shape, n=1, classes=10, predictive_dim=4, predictive_encoder="conv-standardized"
+    )
+    assert method.encoder.first.latent_dim == 4 and method.encoder.second.latent_dim == 20
     x = torch.rand(2, *shape)
     predictive = method.strands.mask(x.new_zeros(1, 24), "predictive")
     change = (method.encode(x + 0.5) - method.encode(x)).abs()
     assert change[:, predictive].max() < 1e-5 and change[:, ~predictive].max() > 1e-4
     with pytest.raises(ValueError, match="architecture"):
-        assemble(ReconContrast, shape, n=1, classes=10, reader="cone")
-
-
-def test_running_statistics_are_not_of_redrawn_images() -> None:
-    method = normalised(ReconContrast, redraw=1.0)
-    method.loss(pairs(x1=larger_images(8, seed=1), x2=larger_images(8, seed=2)))
-    assert batches_remembered(method) == {1}
+        build_method(ReconContrast, shape, n=1, classes=10, predictive_encoder="cone")

@@ -12,7 +12,7 @@ from unbraid.methods import SimCLR
 
 def test_it_is_the_cross_entropy_of_finding_the_other_view() -> None:
     method, batch = make(SimCLR, temperature=0.3), batch_for(SimCLR)
-    z = method.represent(torch.cat([batch.x1, batch.x2]))[1]
+    z = method.features_and_embedding(torch.cat([batch.x1, batch.x2]))[1]
     assert_close(z.norm(dim=1), torch.ones(16, dtype=torch.float64))
     similarity = (z @ z.T / 0.3).masked_fill(torch.eye(16, dtype=torch.bool), -math.inf)
     other = (torch.arange(16) + 8) % 16
@@ -26,5 +26,5 @@ def test_labels_are_never_read() -> None:
 
 
 def test_defaults_are_the_paper_s() -> None:
-    method = make(SimCLR, embedding=128)
-    assert (method.temperature, method.embedding) == (0.5, 128)
+    method = make(SimCLR, embedding_dim=128)
+    assert (method.temperature, method.embedding_dim) == (0.5, 128)

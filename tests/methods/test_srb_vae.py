@@ -3,9 +3,9 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalized
 from unbraid.methods import RbVAE, SRbVAE
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.objectives import code_nll
 from unbraid.types import ContrastBatch
 
@@ -13,26 +13,26 @@ BATCH = ContrastBatch(images(seed=1), images(seed=2))
 
 
 def test_without_the_reverse_it_is_the_rb_vae() -> None:
-    assert_close(loss(make(SRbVAE, reverse=0.0), BATCH).total, loss(make(RbVAE), BATCH).total)
+    assert_close(loss(make(SRbVAE, lambda_reverse_kl=0.0), BATCH).total, loss(make(RbVAE), BATCH).total)
 
 
 def test_the_reverse_divergences_enter_with_their_weight() -> None:
-    low, high = (loss(make(SRbVAE, reverse=reverse), BATCH) for reverse in (1.0, 2.0))
+    low, high = (loss(make(SRbVAE, lambda_reverse_kl=reverse), BATCH) for reverse in (1.0, 2.0))
     assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
 
 
-def test_codes_that_made_images_are_looked_for_in_them() -> None:
-    """All of the target's, and the background's common ones, whose salient ones are the reference."""
+def test_generating_codes_are_recovered_from_their_images() -> None:
+    """All dimensions of the target, and the common strand of the background; its salient strand is the reference."""
     method = make(SRbVAE)
     with torch.no_grad():
         method.s_r.copy_(torch.tensor([0.5, -0.5]))
     parts = loss(method, BATCH).parts
     torch.manual_seed(2)
-    method.evidence(BATCH)
+    method.elbo_terms(BATCH)
     c_x, c_y = torch.randn(2, 8, 4, dtype=torch.float64)
-    x, y = method.decode(c_x), method.decode(method.reference(c_y))
+    x, y = method.decode(c_x), method.decode(method.background_codes(c_y))
     found = code_nll(method.posterior(x), c_x) + code_nll(
-        method.part(method.posterior(y), "common"), c_y[:, :2]
+        method.strand_posterior(method.posterior(y), "common"), c_y[:, :2]
     )
     assert_close(parts["codes"], found)
     logits = torch.cat([method.critic(x, c_x), method.background_critic(y, c_y[:, :2])])
@@ -48,13 +48,13 @@ def test_gradients_of_the_critics_stay_on_their_side() -> None:
 
 
 def test_running_statistics_are_of_the_data_alone() -> None:
-    """Neither made images nor codes of the prior are among them, nor what the critics look at."""
-    method, batch = normalised(SRbVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
+    """Neither generated images nor the inputs of the critics are included."""
+    method, batch = normalized(SRbVAE), ContrastBatch(larger_images(seed=1), larger_images(seed=2))
     method.loss(batch)
     method.critic_loss(batch)
     assert batches_remembered(method) == {1}
 
 
-def test_a_critic_for_each_part() -> None:
-    method = assemble(SRbVAE, (3, 28, 28), n=10, common=5, salient=3)
-    assert (method.critic.codes, method.background_critic.codes) == (8, 5)
+def test_one_critic_per_dataset() -> None:
+    method = build_method(SRbVAE, (3, 28, 28), n=10, common_dim=5, salient_dim=3)
+    assert (method.critic.latent_dim, method.background_critic.latent_dim) == (8, 5)

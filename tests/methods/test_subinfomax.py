@@ -1,4 +1,4 @@
-"""SubInfoMax and its regularisers, src/unbraid/methods/subinfomax.py."""
+"""SubInfoMax and its regularizers, src/unbraid/methods/subinfomax.py."""
 
 import functools
 from pathlib import Path
@@ -12,22 +12,22 @@ from torch.testing import assert_close
 
 from tests.tiny import batch_for, images, loss, make
 from unbraid.data.mnist_stl10 import mnist_stl10
-from unbraid.game import Game
 from unbraid.methods import SubInfoMax, SupCon
-from unbraid.methods.assemble import assemble
-from unbraid.methods.subinfomax import REGULARISERS
-from unbraid.model import load
-from unbraid.objectives import hessian_blocks, independent_parts, supervised_contrast
-from unbraid.train import train
+from unbraid.methods.base import build_method
+from unbraid.methods.subinfomax import REGULARIZERS
+from unbraid.objectives import hessian_blocks, independent_parts, supcon_loss
+from unbraid.runs.model import load
+from unbraid.training.step import TrainingStep
+from unbraid.training.train import train
 from unbraid.types import Terms, ViewBatch
 
-NONE: dict[str, Any] = dict.fromkeys(REGULARISERS, 0.0)
-every_regulariser = pytest.mark.parametrize("name", REGULARISERS)
+NONE: dict[str, Any] = {f"lambda_{name}": 0.0 for name in REGULARIZERS}
+every_regularizer = pytest.mark.parametrize("name", REGULARIZERS)
 PIPELINES = ("separate", "unified", "balanced")
 
 
 def method_with(**settings: Any) -> SubInfoMax:
-    return make(SubInfoMax, **(NONE | {"embedding": 8} | settings))
+    return make(SubInfoMax, **(NONE | {"embedding_dim": 8} | settings))
 
 
 def terms(method: SubInfoMax, batch: ViewBatch | None = None) -> Terms:
@@ -37,7 +37,7 @@ def terms(method: SubInfoMax, batch: ViewBatch | None = None) -> Terms:
 def embeddings(method: SubInfoMax) -> tuple[Tensor, Tensor]:
     """z of all views, and their labels."""
     batch = batch_for(SubInfoMax)
-    z = method.represent(torch.cat([batch.x1, batch.x2]))[1]
+    z = method.features_and_embedding(torch.cat([batch.x1, batch.x2]))[1]
     return z, torch.cat([batch.labels, batch.labels])
 
 
@@ -46,46 +46,48 @@ def test_eq_2_is_a_sum_over_the_subembeddings() -> None:
     z, labels = embeddings(method)
     z0, z1 = z.chunk(2, 1)
     assert_close(z0.norm(dim=1), torch.ones(16, dtype=torch.float64))
-    expected = sum(supervised_contrast(part, labels, temperature=0.3) for part in (z0, z1))
+    expected = sum(supcon_loss(part, labels, temperature=0.3) for part in (z0, z1))
     assert_close(terms(method).total, expected)
 
 
-def test_the_unified_pipeline_without_regularisers_is_supcon() -> None:
-    unified, supcon = method_with(pipeline="unified"), make(SupCon, embedding=8)
+def test_the_unified_pipeline_without_regularizers_is_supcon() -> None:
+    unified, supcon = method_with(pipeline="unified"), make(SupCon, embedding_dim=8)
     supcon.load_state_dict(unified.state_dict())
     assert_close(terms(unified).total, loss(supcon, batch_for(SupCon)).total)
 
 
-def test_the_balanced_pipeline_has_one_infomax_on_parts_of_equal_length() -> None:
+def test_the_balanced_pipeline_has_one_infomax_on_strands_of_equal_length() -> None:
     method = method_with(pipeline="balanced")
     z, labels = embeddings(method)
     for part in z.chunk(2, 1):
         assert_close(part.norm(dim=1), torch.full((16,), 0.5**0.5, dtype=torch.float64))
-    assert_close(terms(method).total, supervised_contrast(z, labels, temperature=0.1))
+    assert_close(terms(method).total, supcon_loss(z, labels, temperature=0.1))
     assert len(method.head.heads) == 2
 
 
-@every_regulariser
-def test_a_weight_adds_as_much_of_its_regulariser(name: str) -> None:
+@every_regularizer
+def test_a_weight_adds_as_much_of_its_regularizer(name: str) -> None:
     """Eq. 3: λ R beside what was there, and the slope is R."""
-    low, high = (terms(method_with(**{name: weight})) for weight in (0.5, 2.0))
+    low, high = (terms(method_with(**{f"lambda_{name}": weight})) for weight in (0.5, 2.0))
     assert_close(high.total - low.total, 1.5 * low.parts[name])
     assert_close(low.parts["infomax"], terms(method_with()).total)
     assert set(low.parts) == {"infomax", name}
 
 
-def test_regularisers_combine() -> None:
-    both = terms(method_with(orthogonality=0.1, hessian=0.01))
+def test_regularizers_combine() -> None:
+    both = terms(method_with(lambda_orthogonality=0.1, lambda_hessian=0.01))
     expected = both.parts["infomax"] + 0.1 * both.parts["orthogonality"] + 0.01 * both.parts["hessian"]
     assert_close(both.total, expected)
 
 
-@every_regulariser
+@every_regularizer
 @pytest.mark.parametrize("on", ["z", "r"])
 @pytest.mark.parametrize("pipeline", PIPELINES)
-def test_gradients_of_every_regulariser_reach_all_heads(name: str, on: str, pipeline: str) -> None:
-    """On z both heads; on r the encoder, and for the Hessian, which looks through them, the heads too."""
-    method = method_with(**{name: 1.0}, pipeline=pipeline, on_r=(name,) if on == "r" else ())
+def test_gradients_of_every_regularizer_reach_all_heads(name: str, on: str, pipeline: str) -> None:
+    """On z both heads; on r the encoder, and for the Hessian, which differentiates through them, the heads too."""
+    method = method_with(
+        **{f"lambda_{name}": 1.0}, pipeline=pipeline, regularize_features=(name,) if on == "r" else ()
+    )
     R = terms(method).parts[name]
     heads = [[*head.parameters()] for head in method.head.heads]
     parameters = [*method.encoder.parameters(), *(weight for head in heads for weight in head)]
@@ -96,10 +98,10 @@ def test_gradients_of_every_regulariser_reach_all_heads(name: str, on: str, pipe
         assert all(reached) if on == "z" or name == "hessian" else not any(reached)
 
 
-@every_regulariser
-def test_rescaling_z_before_it_is_normalised_changes_nothing(name: str) -> None:
+@every_regularizer
+def test_rescaling_z_before_it_is_normalized_changes_nothing(name: str) -> None:
     class Scaled(nn.Module):
-        codes, heads = 8, ()
+        latent_dim, heads = 8, ()
 
         def __init__(self, head: nn.Module) -> None:
             super().__init__()
@@ -109,35 +111,35 @@ def test_rescaling_z_before_it_is_normalised_changes_nothing(name: str) -> None:
             return 10 * self.head(r)
 
     for pipeline in PIPELINES:
-        method = method_with(**{name: 1.0}, pipeline=pipeline)
+        method = method_with(**{f"lambda_{name}": 1.0}, pipeline=pipeline)
         before = terms(method).parts[name]
         method.head = Scaled(method.head)
         assert_close(terms(method).parts[name], before)
 
 
-def test_the_hessian_is_of_the_gradient_by_the_normalised_embedding() -> None:
+def test_the_hessian_is_of_the_gradient_by_the_normalized_embedding() -> None:
     """By autograd on the summed loss, row by row; for both pipelines with one InfoMax and for the one with K."""
     for pipeline in PIPELINES:
-        method = method_with(hessian=1.0, pipeline=pipeline, temperature=0.5)
+        method = method_with(lambda_hessian=1.0, pipeline=pipeline, temperature=0.5)
         z, labels = embeddings(method)
         z = z.detach().requires_grad_()
         parts = z.chunk(2, 1) if pipeline == "separate" else (z,)
-        value = sum(16 * supervised_contrast(part, labels, temperature=0.5) for part in parts)
+        value = sum(16 * supcon_loss(part, labels, temperature=0.5) for part in parts)
         (gradient,) = torch.autograd.grad(value, z)
         g0, g1 = gradient.chunk(2, 1)
         expected = (g0.norm(dim=1) * g1.norm(dim=1)).mean()
         assert_close(terms(method).parts["hessian"], expected)
 
 
-def test_the_hessian_on_r_looks_through_the_heads() -> None:
+def test_the_hessian_on_r_differentiates_through_the_heads() -> None:
     """The gradient by the features of unit length, their length held, of a method without batch statistics."""
-    method = method_with(hessian=1.0, on_r=("hessian",), pipeline="unified").eval()
+    method = method_with(lambda_hessian=1.0, regularize_features=("hessian",), pipeline="unified").eval()
     batch = batch_for(SubInfoMax)
     x, labels = torch.cat([batch.x1, batch.x2]), torch.cat([batch.labels, batch.labels])
     r = method.encoder(x).detach()
     unit = F.normalize(r, dim=1).requires_grad_()
     z = F.normalize(method.head(unit * r.norm(dim=1, keepdim=True)), dim=1)
-    (gradient,) = torch.autograd.grad(16 * supervised_contrast(z, labels, temperature=0.1), unit)
+    (gradient,) = torch.autograd.grad(16 * supcon_loss(z, labels, temperature=0.1), unit)
     assert_close(terms(method).parts["hessian"], hessian_blocks(gradient.unflatten(1, (2, -1))))
 
 
@@ -149,7 +151,7 @@ def test_positives_by_view_pair_and_by_label() -> None:
     assert_close(terms(pairs, alike).total, terms(pairs, apart).total)  # labels are not read
 
 
-def test_same_label_negatives_are_masked_when_asked() -> None:
+def test_view_pair_masked_ignores_negatives_with_the_same_label() -> None:
     """All of one label: no negative is left, and finding the only other view costs nothing."""
     alike = batch_for(SubInfoMax)._replace(labels=torch.zeros(8, dtype=torch.long))
     masked = method_with(positives="view-pair-masked")
@@ -160,8 +162,8 @@ def test_same_label_negatives_are_masked_when_asked() -> None:
     assert 0 < terms(masked, mixed).total < terms(method_with(positives="view-pair"), mixed).total
 
 
-def test_the_permutation_is_drawn_anew_at_each_step() -> None:
-    method, batch = method_with(permuted_orthogonality=1.0), batch_for(SubInfoMax)
+def test_the_permutation_is_sampled_at_each_step() -> None:
+    method, batch = method_with(lambda_permuted_orthogonality=1.0), batch_for(SubInfoMax)
     torch.manual_seed(0)
     amounts = [float(method.loss(batch).parts["permuted_orthogonality"].detach()) for _ in range(5)]
     assert len(set(amounts)) > 1
@@ -171,17 +173,17 @@ def test_the_permutation_is_drawn_anew_at_each_step() -> None:
 
 @pytest.mark.parametrize("on_r", [(), ("hessian",)])
 def test_a_step_with_the_hessian_updates_every_weight(on_r: tuple[str, ...]) -> None:
-    method = method_with(hessian=0.1, on_r=on_r, pipeline="unified")
+    method = method_with(lambda_hessian=0.1, regularize_features=on_r, pipeline="unified")
     before = [parameter.clone() for parameter in method.parameters()]
-    Game(method).step(lambda: batch_for(SubInfoMax), 0)
+    TrainingStep(method).run(lambda: batch_for(SubInfoMax), 0)
     assert all((new != old).any() for new, old in zip(method.parameters(), before, strict=True))
 
 
 @pytest.mark.parametrize("on_r", [(), ("hessian",)])
 def test_the_hessian_can_be_measured_without_gradients(on_r: tuple[str, ...]) -> None:
-    method = method_with(hessian=0.1, on_r=on_r, pipeline="unified").eval()
+    method = method_with(lambda_hessian=0.1, regularize_features=on_r, pipeline="unified").eval()
     with torch.no_grad():
-        found = method.validation(batch_for(SubInfoMax))
+        found = method.validation_loss(batch_for(SubInfoMax))
     assert_close(found.total, terms(method).total)
 
 
@@ -194,39 +196,46 @@ def test_statistics_are_kept_with_the_weights() -> None:
     assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
 
 
-def test_directions_are_found_after_the_last_step_and_kept(
+def test_directions_are_computed_after_the_last_step_and_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until then they are the first dimensions of every part; a run that is loaded again has those that were found."""
+    """Before, they are the first dimensions of every subembedding; a loaded run has the computed ones."""
     soon = functools.partial(independent_parts, restarts=1, steps=5)
     monkeypatch.setattr("unbraid.methods.subinfomax.independent_parts", soon)
-    dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, size=32)
-    options = {"embedding": 16, "directions": 3, "architecture": "conv"}
-    method = assemble(SubInfoMax, dataset.shape, n=len(dataset), **options)
+    dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, image_size=32)
+    options = {"embedding_dim": 16, "independent_directions": 3, "architecture": "conv"}
+    method = build_method(SubInfoMax, dataset.shape, n=len(dataset), **options)
     x = dataset.observe(torch.arange(40))
     method.eval()
-    z = method.represent(x)[1]
+    z = method.features_and_embedding(x)[1]
     first = [0, 1, 2, 8, 9, 10]
     assert_close(method.encode(x)[:, method.strands["z"]], z[:, first])
-    method.finish_samples = 400  # type: ignore[misc]
-    run = train(method, dataset, out=tmp_path / "run", steps=2, batch=8, device="cpu", quiet=True)
+    method.on_train_end_samples = 400  # type: ignore[misc]
+    run = train(method, dataset, out=tmp_path / "run", steps=2, batch_size=8, device="cpu", quiet=True)
     assert method.strands.size == 256 + 6 and len(method.strands["z1"]) == 3
     codes = method.encode(x)
-    assert not torch.allclose(codes[:, method.strands["z"]], method.represent(x)[1][:, first])
+    assert not torch.allclose(codes[:, method.strands["z"]], method.features_and_embedding(x)[1][:, first])
     assert_close(load(run.folder, device="cpu").method.encode(x), codes)
 
 
 def test_directions_need_joint_labels_and_dimensions() -> None:
-    for wrong in ({"positives": "view-pair"}, {"directions": 5}, {"directions": -1}, {"subembeddings": 1}):
+    for wrong in (
+        {"positives": "view-pair"},
+        {"independent_directions": 5},
+        {"independent_directions": -1},
+        {"num_subembeddings": 1},
+    ):
         with pytest.raises(
-            ValueError, match="Directions are found for at least 2 subembeddings by the joint labels"
+            ValueError, match="independent-directions requires --positives label, at least 2 subembeddings"
         ):
-            method_with(**({"directions": 2} | wrong))
+            method_with(**({"independent_directions": 2} | wrong))
 
 
-def test_what_is_wrong_is_said() -> None:
-    with pytest.raises(ValueError, match=r"on_r names regularisers among infomin.*got 'entropy'"):
-        method_with(on_r=("entropy",))
-    with pytest.raises(ValueError, match="there must be at least 2; got 1"):
-        method_with(subembeddings=1, hessian=0.1)
-    assert set(terms(method_with(subembeddings=1)).parts) == {"infomax"}
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"regularize-features must list regularizers among infomin.*got 'entropy'"
+    ):
+        method_with(regularize_features=("entropy",))
+    with pytest.raises(ValueError, match="requires at least 2 subembeddings; got 1"):
+        method_with(num_subembeddings=1, lambda_hessian=0.1)
+    assert set(terms(method_with(num_subembeddings=1)).parts) == {"infomax"}

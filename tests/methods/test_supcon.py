@@ -17,7 +17,7 @@ def test_with_a_label_for_each_pair_it_is_simclr() -> None:
 
 def test_by_a_slow_rewriting() -> None:
     method, batch = make(SupCon, temperature=0.4), batch_for(SupCon)
-    z = method.represent(torch.cat([batch.x1, batch.x2]))[1].tolist()
+    z = method.features_and_embedding(torch.cat([batch.x1, batch.x2]))[1].tolist()
     labels, total = batch.labels.tolist() * 2, 0.0
     s = [[math.exp(sum(a * b for a, b in zip(u, v, strict=True)) / 0.4) for v in z] for u in z]
     for i in range(16):

@@ -3,9 +3,9 @@
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import batches_remembered, images, larger_images, loss, make, normalised
+from tests.tiny import batches_remembered, images, larger_images, loss, make, normalized
 from unbraid.methods import SVAE, VAE
-from unbraid.methods.assemble import assemble
+from unbraid.methods.base import build_method
 from unbraid.nn import JointCritic
 from unbraid.objectives import Pixels, code_nll
 from unbraid.types import Batch, Gaussian
@@ -16,15 +16,15 @@ BATCH = Batch(images())
 def test_without_the_reverse_it_is_the_vae() -> None:
     torch.manual_seed(2)
     reference = make(VAE, likelihood=Pixels())
-    assert_close(loss(make(SVAE, reverse=0.0), BATCH).total, loss(reference, BATCH).total)
+    assert_close(loss(make(SVAE, lambda_reverse_kl=0.0), BATCH).total, loss(reference, BATCH).total)
 
 
 def test_the_reverse_divergence_enters_with_its_weight() -> None:
-    low, high = (loss(make(SVAE, reverse=reverse), BATCH) for reverse in (1.0, 2.0))
+    low, high = (loss(make(SVAE, lambda_reverse_kl=reverse), BATCH) for reverse in (1.0, 2.0))
     assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
 
 
-def test_codes_that_made_an_image_are_looked_for_in_it() -> None:
+def test_the_generating_code_is_recovered_from_its_image() -> None:
     method = make(SVAE)
     parts = loss(method, BATCH).parts
     torch.manual_seed(2)
@@ -36,7 +36,7 @@ def test_codes_that_made_an_image_are_looked_for_in_it() -> None:
     assert_close(parts["ratio"], (logits[:, 1] - logits[:, 0]).mean())
 
 
-def test_the_decoder_learns_from_the_critic_and_the_encoder_from_the_codes() -> None:
+def test_the_critic_trains_the_decoder_and_the_codes_train_the_encoder() -> None:
     method = make(SVAE)
     parts = loss(method, BATCH).parts
     networks = list(method.encoder.parameters()), list(method.decoder.parameters())
@@ -57,8 +57,8 @@ def test_the_critics_gradients_stay_on_their_side() -> None:
 
 
 def test_it_is_assembled_with_a_joint_critic() -> None:
-    method = assemble(SVAE, (3, 28, 28), n=10, codes=7)
-    assert isinstance(method.critic, JointCritic) and method.critic.codes == 7
+    method = build_method(SVAE, (3, 28, 28), n=10, latent_dim=7)
+    assert isinstance(method.critic, JointCritic) and method.critic.latent_dim == 7
 
 
 def test_code_nll_is_least_at_the_codes() -> None:
@@ -68,8 +68,8 @@ def test_code_nll_is_least_at_the_codes() -> None:
 
 
 def test_running_statistics_are_of_the_data_alone() -> None:
-    """Neither made images nor codes of the prior are among them, nor what the critic looks at."""
-    method, batch = normalised(SVAE), Batch(larger_images())
+    """Neither generated images nor the inputs of the critic are included."""
+    method, batch = normalized(SVAE), Batch(larger_images())
     method.loss(batch)
     method.critic_loss(batch)
     assert batches_remembered(method) == {1}

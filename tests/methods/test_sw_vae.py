@@ -16,13 +16,13 @@ from unbraid.types import Batch, PairBatch
 
 def test_raising_the_weight_by_one_adds_one_swapped_error() -> None:
     batch = batch_for(SWVAE)
-    low, high = (loss(make(SWVAE, swap=swap), batch) for swap in (1.0, 2.0))
+    low, high = (loss(make(SWVAE, lambda_swap=swap), batch) for swap in (1.0, 2.0))
     assert_close(high.total - low.total, low.parts["swap"])
 
 
 def test_without_the_swap_it_is_the_vae_on_both_images() -> None:
     x, k = images(), torch.ones(8, dtype=torch.long)
-    pair = loss(make(SWVAE, swap=0.0), PairBatch(x, x, k))
+    pair = loss(make(SWVAE, lambda_swap=0.0), PairBatch(x, x, k))
     alone = loss(make(VAE), Batch(torch.cat([x, x])))
     assert_close(pair.total, alone.total)
 
@@ -33,7 +33,7 @@ def test_with_k_equal_to_the_number_of_codes_nothing_is_swapped() -> None:
 
 
 def test_the_warm_up_by_amount_follows_the_step() -> None:
-    method, batch = make(SWVAE, amount=Linear(0.0, 1.0, 10)), batch_for(SWVAE)
+    method, batch = make(SWVAE, swap_schedule=Linear(0.0, 1.0, 10)), batch_for(SWVAE)
     early = loss(method, batch).parts["swap"]
     method.step += 10
     late = loss(method, batch).parts["swap"]
@@ -64,7 +64,7 @@ def test_equation_6_by_hand() -> None:
     Eq. 6 is 6 + 2 log 2π + 11, and per image half of it.
     """
     decoder = Formula(lambda z: torch.stack([z[:, 0] ** 2, z[:, 0] * z[:, 1] + 1], 1))
-    method = SWVAE(Itself(2), decoder, swap=1.0, likelihood=Normal(1.0))
+    method = SWVAE(Itself(2), decoder, lambda_swap=1.0, likelihood=Normal(1.0))
     x = torch.tensor([[[0.0, 0.0]], [[1.0, 3.0]]], dtype=torch.float64)
     with without_noise():
         found = method.loss(PairBatch(x[0], x[1], torch.tensor([1])))
@@ -74,7 +74,10 @@ def test_equation_6_by_hand() -> None:
 
 
 def test_slow_rewriting() -> None:
-    method, batch = make(SWVAE, swap=2.0, beta=3.0), batch_for(SWVAE)._replace(k=torch.tensor([1, 2] * 4))
+    method, batch = (
+        make(SWVAE, lambda_swap=2.0, beta=3.0),
+        batch_for(SWVAE)._replace(k=torch.tensor([1, 2] * 4)),
+    )
     torch.manual_seed(2)
     noise = torch.randn(2, 8, CODES, dtype=torch.float64)
     total = 0.0

@@ -1,4 +1,4 @@
-"""Weights, noise and game of UAI, src/unbraid/methods/uai.py."""
+"""Weights, noise and players of UAI, src/unbraid/methods/uai.py."""
 
 import pytest
 import torch
@@ -11,7 +11,11 @@ from unbraid.methods.uai import UAI
 
 @pytest.mark.parametrize(
     ("weight", "part"),
-    [("prediction", "cross_entropy"), ("reconstruction", "squared_error"), ("invariance", "disentanglers")],
+    [
+        ("lambda_class", "cross_entropy"),
+        ("lambda_reconstruction", "squared_error"),
+        ("lambda_invariance", "disentanglers"),
+    ],
 )
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     batch = batch_for(UAI)
@@ -20,7 +24,7 @@ def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) ->
 
 
 class Recorder(nn.Module):
-    """A decoder that keeps what it was shown."""
+    """A decoder that records its input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +36,7 @@ class Recorder(nn.Module):
 
 
 def test_the_decoder_gets_e1_with_holes_and_e2_whole() -> None:
-    method, batch = make(UAI, e1=20, e2=3), batch_for(UAI, 100)
+    method, batch = make(UAI, e1_dim=20, e2_dim=3), batch_for(UAI, 100)
     method.decoder = Recorder()
     method.loss(batch)
     codes, shown = method.encode(batch.x), method.decoder.seen[0]
@@ -58,7 +62,7 @@ def test_disentanglers_learn_the_other_part_and_the_rest_learns_to_leave_them_no
 def test_the_adversary_moves_ten_times_and_never_reaches_the_encoder() -> None:
     method = make(UAI)
     main, adversary = method.players()
-    assert (main.updates, adversary.updates) == (1, 10)
+    assert (main.updates_per_step, adversary.updates_per_step) == (1, 10)
     gradients = torch.autograd.grad(
         method.disentangler_loss(batch_for(UAI)).total, [*method.encoder.parameters()], allow_unused=True
     )
@@ -68,11 +72,13 @@ def test_the_adversary_moves_ten_times_and_never_reaches_the_encoder() -> None:
 def test_codes_lie_between_minus_one_and_one() -> None:
     method = make(UAI)
     assert method.encode(batch_for(UAI).x).abs().max() <= 1
-    assert method.prior(500).abs().max() <= 1
-    decoded = method.decode(method.prior(5).double())
+    assert method.sample_prior(500).abs().max() <= 1
+    decoded = method.decode(method.sample_prior(5).double())
     assert decoded.shape == (5, 1, 3, 3) and decoded.min() >= 0 and decoded.max() <= 1
 
 
 def test_a_dropout_of_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"dropout must be below 1 and updates at least 1; got 1\.0 and 10"):
+    with pytest.raises(
+        ValueError, match=r"dropout must be below 1 and updates_per_step at least 1; got dropout=1\.0"
+    ):
         make(UAI, dropout=1.0)

@@ -9,15 +9,15 @@ from torch.testing import assert_close
 
 from tests.tiny import images, loss, make
 from unbraid.methods.vae import VAE
-from unbraid.nn import networks
+from unbraid.nn import build_networks
 from unbraid.objectives import Normal
 from unbraid.types import Batch, Gaussian
 
 
 class Constant(nn.Module):
-    """An encoder of one's own that says the same of every image."""
+    """A custom encoder with one posterior for every image."""
 
-    codes = 2
+    latent_dim = 2
 
     def __init__(self, mean: float, variance: float) -> None:
         super().__init__()
@@ -27,16 +27,16 @@ class Constant(nn.Module):
         return Gaussian(x.new_full((len(x), 2), self.mean), x.new_full((len(x), 2), self.logvar))
 
 
-class Grey(nn.Module):
-    """A decoder of one's own that knows nothing."""
+class Gray(nn.Module):
+    """A custom decoder whose logits are all zero."""
 
     def forward(self, z: Tensor) -> Tensor:
         return z.new_zeros(len(z), 1, 3, 3)
 
 
 def test_by_hand() -> None:
-    """Nine grey pixels cost log 2 each; each of two codes costs ½(9 + 4 - 1 - log 4)."""
-    terms = VAE(Constant(3.0, 4.0), Grey()).loss(Batch(images()))
+    """Nine gray pixels cost log 2 each; each of two codes costs ½(9 + 4 - 1 - log 4)."""
+    terms = VAE(Constant(3.0, 4.0), Gray()).loss(Batch(images()))
     assert_close(terms.parts["nll"].item(), 9 * math.log(2))
     assert_close(terms.parts["kl"].item(), 12 - math.log(4))
     assert_close(terms.total, terms.parts["nll"] + terms.parts["kl"])
@@ -62,18 +62,18 @@ def test_slow_rewriting() -> None:
 
 
 def test_a_normal_likelihood() -> None:
-    """A decoder that puts out zeros: x²/2σ² a pixel and the normaliser."""
-    vae, x = VAE(Constant(0.0, 1.0), Grey(), likelihood=Normal(0.5)), images()
+    """A decoder that puts out zeros: x²/2σ² a pixel and the normalizer."""
+    vae, x = VAE(Constant(0.0, 1.0), Gray(), likelihood=Normal(0.5)), images()
     expected = 2 * x.square().sum().item() / 8 + 9 * (math.log(0.5) + math.log(2 * math.pi) / 2)
     assert_close(vae.loss(Batch(x)).total.item(), expected)
     assert_close(vae.decode(torch.zeros(1, 2)), torch.zeros(1, 1, 3, 3))
 
 
-def test_an_encoder_says_how_many_codes_it_has() -> None:
-    with pytest.raises(ValueError, match=r"needs an attribute `codes`.*Grey has none"):
-        VAE(Grey(), Grey())
+def test_an_encoder_without_latent_dim_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"needs an attribute `latent_dim`.*Gray has none"):
+        VAE(Gray(), Gray())
 
 
 def test_rows() -> None:
-    vae = VAE(*networks("mlp", (7,), 3), likelihood=Normal())
+    vae = VAE(*build_networks("mlp", (7,), 3), likelihood=Normal())
     assert vae.loss(Batch(torch.randn(5, 7))).total.isfinite()

@@ -12,7 +12,9 @@ from unbraid.objectives import fast_mmd
 from unbraid.types import Gaussian
 
 
-@pytest.mark.parametrize(("weight", "part"), [("prediction", "cross_entropy"), ("invariance", "mmd")])
+@pytest.mark.parametrize(
+    ("weight", "part"), [("lambda_class", "cross_entropy"), ("lambda_invariance", "mmd")]
+)
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     batch = batch_for(VFAE)
     low, high = (loss(make(VFAE, **{weight: value}), batch) for value in (1.0, 2.0))
@@ -33,7 +35,7 @@ def test_wide_draws_do_not_overflow() -> None:
 
 
 def test_slow_rewriting() -> None:
-    method, batch = make(VFAE, prediction=0.0, invariance=0.0), batch_for(VFAE)
+    method, batch = make(VFAE, lambda_class=0.0, lambda_invariance=0.0), batch_for(VFAE)
     torch.manual_seed(2)
     noise1, noise2 = torch.randn(8, 3, dtype=torch.float64), torch.randn(8, 1, dtype=torch.float64)
     total = torch.zeros((), dtype=torch.float64)
@@ -95,6 +97,6 @@ def test_the_codes_are_both_means_and_only_the_first_is_decoded() -> None:
 def test_new_codes_come_from_the_model_itself() -> None:
     method = make(VFAE).float()
     with torch.no_grad():
-        codes = method.prior(2000)
+        codes = method.sample_prior(2000)
     assert codes.shape == (2000, 4)
     assert abs(float(codes[:, 3].std()) - 1) < 0.1  # z2 is standard normal

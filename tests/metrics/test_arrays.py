@@ -31,7 +31,7 @@ def test_tables_that_go_together_have_equal_widths() -> None:
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        (np.zeros((3, 1), int), "one integer a sample"),
+        (np.zeros((3, 1), int), "one integer per sample"),
         (np.zeros(3), "must be integers"),
         (np.zeros(1, int), "at least two samples"),
         (np.zeros(4, int), "4 rows for 3 samples"),
@@ -54,5 +54,5 @@ def test_standardize_moves_others_by_the_same_map_and_sends_constants_to_zero() 
 def test_each_thing_once_where_it_comes_first() -> None:
     assert once_each(np.array([7, 3, 7, 7, 5, 3]), 6).tolist() == [0, 1, 4]
     assert once_each(None, 3).tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="instances must have one row a sample; got 2 rows for 3"):
+    with pytest.raises(ValueError, match="instances must have one row per sample; got 2 rows for 3"):
         once_each(np.array([0, 1]), 3)

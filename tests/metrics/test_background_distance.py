@@ -41,7 +41,7 @@ def test_drawn_codes_are_scored_beside_means() -> None:
     means = normal(600, 2, seed=1, scale=0.1), normal(600, 2, seed=2, scale=0.1)
     noise = normal(600, 2, seed=3), normal(600, 2, seed=4)
     result = background_distance(
-        *means, rng=rng(), drawn_codes=means[0] + noise[0], background_drawn_codes=means[1] + noise[1]
+        *means, rng=rng(), sampled_codes=means[0] + noise[0], background_sampled_codes=means[1] + noise[1]
     )
     assert result.score > 20 * result.means and abs(result.ratio - 1) < 0.3
     alone = background_distance(*means, rng=rng())

@@ -96,7 +96,7 @@ def test_the_protocol_sets_the_sizes() -> None:
     [
         ({"protocol": "x"}, "protocol must be one of"),
         ({"differences": 0}, "differences >= 1"),
-        ({"differences": 1}, "all share one factor"),
+        ({"differences": 1}, "all share the same factor"),
     ],
 )
 def test_mistakes_get_one_sentence(options: dict, sentence: str) -> None:

@@ -1,12 +1,19 @@
 """Boosted trees equal to scikit-learn's, src/unbraid/metrics/boosting.py."""
 
+import importlib.util
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
+import sklearn
 from sklearn.ensemble import GradientBoostingClassifier
 from torch.testing import assert_close
 
 from unbraid.metrics.boosting import boost
 from unbraid.metrics.regression_tree import presort
+
+ROOT = Path(__file__).parents[2]
 
 
 def draw(classes: int, n: int, seed: int, kind: str = "real") -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +59,16 @@ def test_labels_keep_their_names() -> None:
     codes = np.repeat([[-1.0], [0.0], [1.0]], 10, axis=0)
     labels = np.repeat([7, -3, 100], 10)
     assert_close(boost(presort(codes), labels, codes, labels, random_state=0, stages=5).test_accuracy, 1.0)
+
+
+def test_scikit_learn_still_has_the_private_losses() -> None:
+    """boosting.py depends on `sklearn._loss`, so pyproject.toml has an upper bound on scikit-learn."""
+    advice = (
+        f"scikit-learn {sklearn.__version__} changed sklearn._loss: lower its upper bound in pyproject.toml."
+    )
+    losses = importlib.import_module("sklearn._loss") if importlib.util.find_spec("sklearn._loss") else None
+    for name in ("HalfBinomialLoss", "HalfMultinomialLoss"):
+        assert hasattr(getattr(losses, name, None), "gradient"), advice
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (requirement,) = (line for line in requirements if line.startswith("scikit-learn"))
+    assert "<" in requirement, "scikit-learn needs an upper bound in pyproject.toml."

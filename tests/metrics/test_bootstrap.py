@@ -66,7 +66,7 @@ def test_same_seed_same_interval() -> None:
 
 def test_bad_input_gets_one_sentence() -> None:
     codes, rng = np.zeros((4, 1)), np.random.default_rng(0)
-    with pytest.raises(ValueError, match="level must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
         bootstrap(mean, codes, codes, rng=rng, level=95.0)
     with pytest.raises(ValueError, match="repeats must be at least 2"):
         bootstrap(mean, codes, codes, rng=rng, repeats=1)

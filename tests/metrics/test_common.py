@@ -67,11 +67,11 @@ METRICS = [
         random=0.1,
         entangled=0.75,
     ),
-    # The SVM of SAP's other form is penalised, so that the scale of a code matters: see test_sap.py.
+    # The SVM of SAP's other form is penalized, so that the scale of a code matters: see test_sap.py.
     Metric(
         "sap, continuous",
         lambda codes, factors: sap(
-            codes, factors, protocol="infogan_cr", kinds=["continuous"] * np.shape(factors)[-1]
+            codes, factors, protocol="infogan_cr", factor_types=["continuous"] * np.shape(factors)[-1]
         ),
         constant=0,
         duplicated=0,

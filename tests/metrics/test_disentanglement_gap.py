@@ -12,7 +12,9 @@ HALVES = {"z0": [0, 1], "z1": [2, 3]}
 
 
 def gap(codes: np.ndarray, parts: dict[str, list[int]] = HALVES, **how: object) -> DisentanglementGap:
-    return disentanglement_gap(codes, FACTORS, test_codes=codes, test_factors=FACTORS, parts=parts, **how)
+    return disentanglement_gap(
+        codes, FACTORS, test_codes=codes, test_factors=FACTORS, inner_strands=parts, **how
+    )
 
 
 def one_hot(column: int, noise: float = 0.0) -> np.ndarray:
@@ -112,9 +114,9 @@ def test_further_factors_are_probed_and_do_not_count() -> None:
 
 def test_what_is_wrong_is_said() -> None:
     codes = np.column_stack([one_hot(0), one_hot(1)])
-    with pytest.raises(ValueError, match="at least two parts; got 1"):
+    with pytest.raises(ValueError, match="at least two strands; got 1"):
         gap(codes, {"z0": [0, 1]})
-    with pytest.raises(ValueError, match="must lie within the 4 codes"):
+    with pytest.raises(ValueError, match="must be within the 4 dimensions"):
         gap(codes, {"z0": [0], "z1": [7]})
     with pytest.raises(ValueError, match="a name for each of 2 factors"):
         gap(codes, names=("one",))

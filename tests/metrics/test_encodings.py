@@ -7,7 +7,7 @@ import pytest
 from torch.testing import assert_close
 
 from unbraid.metrics import encodings
-from unbraid.metrics.encodings import Design, Encodings, as_sizes
+from unbraid.metrics.encodings import Encodings, FactorGridSample, as_sizes
 
 
 class Counting:
@@ -47,25 +47,25 @@ def test_sizes_from_a_space() -> None:
 @pytest.mark.parametrize(("sizes", "points"), [((3, 4), 100), ((7, 5, 6), 60)])
 def test_a_design_is_balanced_and_finds_who_shares_a_value(sizes: tuple[int, ...], points: int) -> None:
     rng = np.random.default_rng(0)
-    design = Design(np.array(sizes), points, rng)
+    design = FactorGridSample(np.array(sizes), points, rng)
     if np.prod(sizes) <= points:
-        assert design.places.tolist() == list(range(int(np.prod(sizes))))
-    assert_close(np.stack(np.unravel_index(design.places, sizes), axis=1), design.values)
+        assert design.indices.tolist() == list(range(int(np.prod(sizes))))
+    assert_close(np.stack(np.unravel_index(design.indices, sizes), axis=1), design.values)
     for factor, counts in enumerate(design.counts):
         assert counts.max() - counts.min() <= 1
         values = rng.integers(sizes[factor], size=50)
-        assert_close(design.values[design.sharing(factor, values, rng), factor], values)
+        assert_close(design.values[design.sample_with_value(factor, values, rng), factor], values)
 
 
 def test_groups_of_a_design_share_a_value_and_repeat_no_sample() -> None:
     rng = np.random.default_rng(0)
-    design = Design(np.array([3, 4, 50]), 400, rng)
+    design = FactorGridSample(np.array([3, 4, 50]), 400, rng)
     for factor, size in ((0, 20), (1, 64), (2, 8)):
         values = rng.integers([3, 4, 50][factor], size=30)
-        groups = design.groups(factor, values, size, rng)
+        groups = design.sample_groups(factor, values, size, rng)
         assert_close(design.values[groups, factor], np.repeat(values[:, None], size, axis=1))
         assert all(len(np.unique(group)) == size for group in groups)
-    crowded = design.groups(2, np.array([7]), 20, rng)  # eight samples have the value: some come twice
+    crowded = design.sample_groups(2, np.array([7]), 20, rng)  # eight samples have the value: some come twice
     assert (design.values[crowded, 2] == 7).all()
 
 

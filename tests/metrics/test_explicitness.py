@@ -62,7 +62,7 @@ def test_bad_test_sample_gets_one_sentence() -> None:
     codes, factors = sample(0)
     with pytest.raises(ValueError, match="test_codes must have 3 columns"):
         explicitness(codes, factors, test_codes=codes[:, :2], test_factors=factors)
-    with pytest.raises(ValueError, match="test_factors must have one row a sample"):
+    with pytest.raises(ValueError, match="test_factors must have one row per sample"):
         explicitness(codes, factors, test_codes=codes, test_factors=factors[:-1])
     with pytest.raises(ValueError, match="protocol must be one of"):
         explicitness(codes, factors, test_codes=codes, test_factors=factors, protocol="svm")

@@ -52,11 +52,11 @@ def test_conditions_by_hand() -> None:
     """At 65 the groups (0,0) 1/2 and (1,0) 1/1; at -65 (0,0) 0/1, (0,1) 1/1."""
     labels, nuisance = np.array([0, 0, 1, 0, 0]), np.array([0, 0, 0, 0, 1])
     predictions, angle = np.array([0, 1, 1, 1, 0]), np.array(["+65", "+65", "+65", "-65", "-65"])
-    result = group_accuracy(predictions, labels, nuisance, conditions={"angle": angle})
+    result = group_accuracy(predictions, labels, nuisance, hidden_nuisances={"angle": angle})
     assert result.accuracy_at == {"angle=+65": 2 / 3, "angle=-65": 0.5}
     assert result.worst_at == {"angle=+65": 0.5, "angle=-65": 0.0}
-    with pytest.raises(ValueError, match="condition 'angle' must have one value a sample"):
-        group_accuracy(predictions, labels, nuisance, conditions={"angle": angle[:2]})
+    with pytest.raises(ValueError, match="hidden nuisance 'angle' must have one value per sample"):
+        group_accuracy(predictions, labels, nuisance, hidden_nuisances={"angle": angle[:2]})
 
 
 def test_constant_nuisance_is_one_group_a_class() -> None:
@@ -67,9 +67,9 @@ def test_constant_nuisance_is_one_group_a_class() -> None:
 
 def test_bad_input_gets_one_sentence() -> None:
     labels = np.array([0, 1, 1])
-    with pytest.raises(ValueError, match="predictions must be one integer a sample"):
+    with pytest.raises(ValueError, match="predictions must be one integer per sample"):
         group_accuracy(np.zeros((3, 2)), labels, labels)
     with pytest.raises(ValueError, match="predictions must be integers"):
         group_accuracy(np.zeros(3), labels, labels)
-    with pytest.raises(ValueError, match="nuisances must have one row a sample"):
+    with pytest.raises(ValueError, match="nuisances must have one row per sample"):
         group_accuracy(labels, labels, labels[:2])

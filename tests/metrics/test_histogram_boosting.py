@@ -55,5 +55,5 @@ def test_blocks_of_classes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_more_than_256_bins_would_not_fit() -> None:
     codes, labels = draw(50, 0)
-    with pytest.raises(ValueError, match="bins must lie between 2 and 256; got 300"):
+    with pytest.raises(ValueError, match="bins must be between 2 and 256; got 300"):
         boost_histograms(codes, labels, codes, labels, bins=300)

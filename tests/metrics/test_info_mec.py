@@ -74,7 +74,7 @@ def test_one_active_code_has_no_compactness() -> None:
 
 def test_bad_input_gets_one_sentence() -> None:
     factors = grid(2, 2)
-    with pytest.raises(ValueError, match="InfoMEC compares two factors per code"):
+    with pytest.raises(ValueError, match="InfoMEC needs at least two factors"):
         info_mec(factors.astype(float), factors[:, :1])
     with pytest.raises(ValueError, match="protocol must be one of continuous, discrete"):
         info_mec(factors.astype(float), factors, protocol="binned")

@@ -15,7 +15,7 @@ from unbraid.metrics.information import (
     discretize,
     entropy,
     mutual_information,
-    neighbour_information,
+    neighbor_information,
     relabel,
 )
 
@@ -52,7 +52,7 @@ def test_information_by_hand() -> None:
 def test_a_constant_column_knows_exactly_nothing() -> None:
     factors = np.random.default_rng(0).integers(0, 7, (1001, 3))
     assert (mutual_information(np.full((1001, 2), 3), factors) == 0).all()
-    assert (neighbour_information(np.full((1001, 2), 0.3), factors) == 0).all()
+    assert (neighbor_information(np.full((1001, 2), 0.3), factors) == 0).all()
 
 
 def test_equal_width_bins_are_those_of_the_histogram() -> None:
@@ -87,8 +87,8 @@ def test_bad_bins_get_one_sentence() -> None:
         discretize(np.zeros((3, 1)), 0)
     with pytest.raises(ValueError, match="binning must be one of equal_width, equal_frequency; got 'log'"):
         discretize(np.zeros((3, 1)), 20, "log")
-    with pytest.raises(ValueError, match="neighbours must be at least 1"):
-        neighbour_information(np.zeros((3, 1)), np.zeros((3, 1), int), neighbours=0)
+    with pytest.raises(ValueError, match="neighbors must be at least 1"):
+        neighbor_information(np.zeros((3, 1)), np.zeros((3, 1), int), neighbors=0)
 
 
 def test_relabel_keeps_the_order() -> None:
@@ -96,7 +96,7 @@ def test_relabel_keeps_the_order() -> None:
     assert relabel(np.array([10**12, -(10**12), 7])).tolist() == [2, 0, 1]
 
 
-def slow_neighbour_information(code: np.ndarray, label: np.ndarray, neighbours: int) -> float:
+def slow_neighbor_information(code: np.ndarray, label: np.ndarray, neighbors: int) -> float:
     """Ross's estimator sample by sample, in closed balls."""
     keep = [i for i in range(len(code)) if (label == label[i]).sum() > 1]
     code, label = code[keep], label[keep]
@@ -104,7 +104,7 @@ def slow_neighbour_information(code: np.ndarray, label: np.ndarray, neighbours: 
     for i in range(len(code)):
         distance = np.abs(code - code[i])
         same = label == label[i]
-        k = min(neighbours, same.sum() - 1)
+        k = min(neighbors, same.sum() - 1)
         radius = np.sort(distance[same])[k] + 1e-12
         inside = distance <= radius
         terms.append(digamma((inside & same).sum() - 1) - digamma(same.sum()) - digamma(inside.sum() - 1))
@@ -112,38 +112,36 @@ def slow_neighbour_information(code: np.ndarray, label: np.ndarray, neighbours: 
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), rounded=st.booleans(), neighbours=st.integers(1, 12))
-def test_neighbours_sample_by_sample(seed: int, rounded: bool, neighbours: int) -> None:
+@given(seed=st.integers(0, 2**32 - 1), rounded=st.booleans(), neighbors=st.integers(1, 12))
+def test_neighbors_sample_by_sample(seed: int, rounded: bool, neighbors: int) -> None:
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 6, (50, 2))
     codes = labels[:, :1] + rng.standard_normal((50, 2))
     codes = np.round(codes, 1) if rounded else codes
-    slow = [[slow_neighbour_information(z, v, neighbours) for v in labels.T] for z in codes.T]
-    assert_close(
-        neighbour_information(codes, labels, neighbours=neighbours), np.array(slow), rtol=0, atol=1e-9
-    )
+    slow = [[slow_neighbor_information(z, v, neighbors) for v in labels.T] for z in codes.T]
+    assert_close(neighbor_information(codes, labels, neighbors=neighbors), np.array(slow), rtol=0, atol=1e-9)
 
 
-def test_neighbours_agree_with_scikit_learn() -> None:
+def test_neighbors_agree_with_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, [3, 20], (2000, 2))
     codes = factors @ rng.standard_normal((2, 3)) + rng.standard_normal((2000, 3))
     peer = [mutual_info_classif(codes, v, n_neighbors=10, random_state=0) for v in factors.T]
-    assert_close(neighbour_information(codes, factors), np.array(peer).T, rtol=0, atol=1e-6)
+    assert_close(neighbor_information(codes, factors), np.array(peer).T, rtol=0, atol=1e-6)
 
 
-def test_neighbours_survive_a_large_offset() -> None:
+def test_neighbors_survive_a_large_offset() -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 3, (500, 1))
     codes = np.round(factors + rng.standard_normal((500, 1)), 3)
-    near, far = (neighbour_information(codes + shift, factors, neighbours=1) for shift in (0.0, 1e6))
+    near, far = (neighbor_information(codes + shift, factors, neighbors=1) for shift in (0.0, 1e6))
     assert_close(far, near, rtol=0, atol=1e-9)
 
 
-def test_neighbours_need_no_noise_on_a_grid() -> None:
+def test_neighbors_need_no_noise_on_a_grid() -> None:
     """Codes equal to the factor know all of it: ψ(n) - ψ(n/4) = log 4 + O(1/n)."""
     factors = np.arange(4000)[:, None] % 4
-    found = neighbour_information(factors.astype(float), factors)
+    found = neighbor_information(factors.astype(float), factors)
     assert_close(found, np.array([[math.log(4)]]), rtol=0, atol=1e-3)
 
 

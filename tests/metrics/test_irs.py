@@ -11,15 +11,15 @@ from unbraid.metrics import irs
 
 def slow_irs(codes: np.ndarray, factors: np.ndarray, quantile: float) -> float:
     """The definition, one value of one factor at a time; factors of at most 20 values."""
-    centred = np.abs(codes - codes.mean(axis=0)).max(axis=0)
+    centered = np.abs(codes - codes.mean(axis=0)).max(axis=0)
     robustness = np.zeros((codes.shape[1], factors.shape[1]))
     for k in range(factors.shape[1]):
         worst = []
         for value in np.unique(factors[:, k]):
             group = codes[factors[:, k] == value]
             worst.append(np.quantile(np.abs(group - group.mean(axis=0)), quantile, axis=0))
-        robustness[:, k] = 1 - np.mean(worst, axis=0) / centred
-    return float(np.average(robustness.max(axis=1), weights=centred))
+        robustness[:, k] = 1 - np.mean(worst, axis=0) / centered
+    return float(np.average(robustness.max(axis=1), weights=centered))
 
 
 @settings(max_examples=15, deadline=None)
@@ -50,7 +50,7 @@ def test_codes_weigh_by_their_largest_deviation() -> None:
     codes = np.column_stack([6.0 * factors[:, 0], [1.0, -1.0, 1.0, -1.0]])
     result = irs(codes, factors)
     assert_close(result.score, 0.75, rtol=0, atol=1e-6)
-    assert_close(result.per_code, np.array([1.0, 0.0]), rtol=0, atol=1e-6)
+    assert_close(result.per_dim, np.array([1.0, 0.0]), rtol=0, atol=1e-6)
     assert result.parents.tolist() == [0, 0]
 
 
@@ -65,7 +65,7 @@ def test_constant_codes_have_no_parent_and_no_weight() -> None:
 def test_factors_of_many_values_are_binned() -> None:
     """A hundred values in 20 bins of five: within a bin the code -2 … 2 is up to 2 from its mean.
 
-    Centre 49.5 to the end 0: 49.5. So 1 - 2/49.5 with the largest deviation.
+    Center 49.5 to the end 0: 49.5. So 1 - 2/49.5 with the largest deviation.
     """
     factors = np.arange(100)[:, None]
     result = irs(factors.astype(float), factors, quantile=1.0)
@@ -82,5 +82,5 @@ def test_an_offset_does_not_cost_precision() -> None:
 
 
 def test_quantile_out_of_range_gets_one_sentence() -> None:
-    with pytest.raises(ValueError, match="quantile must lie between 0 and 1; got 99"):
+    with pytest.raises(ValueError, match="quantile must be between 0 and 1; got 99"):
         irs(np.eye(4), np.arange(4)[:, None], quantile=99.0)

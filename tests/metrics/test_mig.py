@@ -75,7 +75,7 @@ def test_fewer_samples_than_bins() -> None:
 
 
 def test_one_code_gets_one_sentence() -> None:
-    with pytest.raises(ValueError, match="MIG compares two codes per factor"):
+    with pytest.raises(ValueError, match="MIG compares two dimensions per factor"):
         mig(np.zeros((4, 1)), BITS)
 
 

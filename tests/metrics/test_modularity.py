@@ -38,12 +38,12 @@ def test_by_hand() -> None:
     """Of two bits, the sum knows both equally: 1 - 1 = 0; a bit knows itself only: 1; a constant: 0."""
     codes = np.column_stack([BITS[:, 0], BITS.sum(axis=1), np.ones(4)]).astype(float)
     result = modularity(codes, BITS)
-    assert_close(result.per_code, np.array([1.0, 0.0, 0.0]))
+    assert_close(result.per_dim, np.array([1.0, 0.0, 0.0]))
     assert_close(result.score, 1 / 3)
     assert (result.n, result.bins, result.binning) == (4, 20, "equal_width")
 
 
 def test_one_code_is_enough_and_one_factor_is_not() -> None:
     assert_close(modularity(BITS[:, :1].astype(float), BITS).score, 1.0)
-    with pytest.raises(ValueError, match="modularity compares two factors per code"):
+    with pytest.raises(ValueError, match="modularity needs at least two factors"):
         modularity(BITS.astype(float), BITS[:, :1])

@@ -43,11 +43,11 @@ def test_agreement_with_scikit_learn() -> None:
 def test_bad_input_gets_one_sentence() -> None:
     codes, labels = sample(0, 20)
     tested = {"test_codes": codes, "test_labels": labels}
-    with pytest.raises(ValueError, match="strand 'a' must lie within the 5 codes"):
+    with pytest.raises(ValueError, match="strand 'a' must be within the 5 dimensions"):
         probe(codes, labels, **tested, strands={"a": [0, 5]})
     with pytest.raises(ValueError, match="strand 'a' must list column indices"):
         probe(codes, labels, **tested, strands={"a": []})
     with pytest.raises(ValueError, match="at least two classes"):
         probe(codes, np.zeros(20, int), **tested)
-    with pytest.raises(ValueError, match="test_labels must have one row a sample"):
+    with pytest.raises(ValueError, match="test_labels must have one row per sample"):
         probe(codes, labels, test_codes=codes, test_labels=labels[:-1])

@@ -26,7 +26,7 @@ def test_identity_by_hand() -> None:
     result = sap(factors.astype(float), factors, test_codes=factors.astype(float), test_factors=factors)
     assert_close(result.per_factor, np.array([2 / 4, 2 / 5, 2 / 6]))
     assert_close(result.scores.diagonal().copy(), np.array([3 / 4, 3 / 5, 3 / 6]))
-    assert result.rows == ("code 0", "code 1", "code 2")
+    assert result.rows == ("dimension 0", "dimension 1", "dimension 2")
 
 
 def test_equals_scikit_learn() -> None:
@@ -46,7 +46,7 @@ def test_equals_scikit_learn() -> None:
 
 def test_continuous_is_the_squared_correlation() -> None:
     codes, factors = draw(500)
-    result = sap(codes, factors, protocol="infogan_cr", kinds=["continuous"] * 3)
+    result = sap(codes, factors, protocol="infogan_cr", factor_types=["continuous"] * 3)
     for j in range(5):
         for k in range(3):
             covariance = np.cov(codes[:, j], factors[:, k])
@@ -59,11 +59,11 @@ def test_mixed_kinds_treat_each_factor_by_its_own() -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, [2, 9], (400, 2))
     codes = np.column_stack([2.0 * factors[:, 0] - 1, -3.0 * factors[:, 1], rng.standard_normal(400)])
-    result = sap(codes, factors, protocol="infogan_cr", kinds=["discrete", "continuous"])
+    result = sap(codes, factors, protocol="infogan_cr", factor_types=["discrete", "continuous"])
     assert_close(result.scores[0, 0], np.float64(1))
     assert_close(result.scores[1, 1], np.float64(1))
     assert result.score > 0.7
-    assert result.kinds == ("discrete", "continuous")
+    assert result.factor_types == ("discrete", "continuous")
 
 
 def test_strands_are_read_as_a_whole() -> None:
@@ -84,9 +84,11 @@ def test_strands_are_read_as_a_whole() -> None:
 def test_strands_of_one_code_keep_continuous_scores() -> None:
     codes, factors = draw(300)
     kinds = ["continuous"] * 3
-    single = sap(codes, factors, protocol="infogan_cr", kinds=kinds)
+    single = sap(codes, factors, protocol="infogan_cr", factor_types=kinds)
     strands = {f"s{j}": [j] for j in range(5)}
-    assert_close(sap(codes, factors, protocol="infogan_cr", kinds=kinds, strands=strands).score, single.score)
+    assert_close(
+        sap(codes, factors, protocol="infogan_cr", factor_types=kinds, strands=strands).score, single.score
+    )
 
 
 def test_rotation_halves_the_gap() -> None:
@@ -118,11 +120,17 @@ def test_two_classes_and_values_the_training_sample_never_shows() -> None:
     [
         ({"protocol": "other"}, "protocol must be one of"),
         ({}, "needs a test sample"),
-        ({"protocol": "infogan_cr"}, "needs the kind of each factor"),
-        ({"protocol": "infogan_cr", "kinds": ["discrete"]}, "for each of 3 factors"),
-        ({"protocol": "infogan_cr", "kinds": ["real"] * 3}, "kinds must name"),
-        ({"protocol": "infogan_cr", "kinds": ["continuous"] * 3, "strands": {"a": [0]}}, "two best strands"),
-        ({"protocol": "infogan_cr", "kinds": ["continuous"] * 3, "strands": {"a": [0], "b": [9]}}, "within"),
+        ({"protocol": "infogan_cr"}, "needs the type of each factor"),
+        ({"protocol": "infogan_cr", "factor_types": ["discrete"]}, "for each of 3 factors"),
+        ({"protocol": "infogan_cr", "factor_types": ["real"] * 3}, "factor_types must be"),
+        (
+            {"protocol": "infogan_cr", "factor_types": ["continuous"] * 3, "strands": {"a": [0]}},
+            "at least two strands",
+        ),
+        (
+            {"protocol": "infogan_cr", "factor_types": ["continuous"] * 3, "strands": {"a": [0], "b": [9]}},
+            "within",
+        ),
     ],
 )
 def test_mistakes_get_one_sentence(options: dict, sentence: str) -> None:
@@ -133,5 +141,5 @@ def test_mistakes_get_one_sentence(options: dict, sentence: str) -> None:
 
 def test_one_code_cannot_have_a_gap() -> None:
     codes, factors = draw(50)
-    with pytest.raises(ValueError, match="two best codes"):
+    with pytest.raises(ValueError, match="at least two dimensions"):
         halves(codes[:, :1], factors)

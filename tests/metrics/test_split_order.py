@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from unbraid.metrics.split_order import Visits, left_sums, running_sum, swap_apart
+from unbraid.metrics.split_order import FeatureOrder, left_sums, running_sum, swap_apart
 
 
 def slow_swap(row: list[int], goes_left: list[bool]) -> tuple[list[int], int]:
@@ -34,16 +34,16 @@ def test_sides_lie_as_the_swaps_leave_them(flags: list[bool]) -> None:
 @given(st.lists(st.tuples(st.floats(-1, 1), st.booleans()), min_size=2, max_size=30))
 def test_left_sums_take_the_shorter_way(pairs: list[tuple[float, bool]]) -> None:
     values = np.array([value for value, _ in pairs])
-    positions = [place for place in range(1, len(pairs)) if pairs[place][1]]
+    positions = [index for index in range(1, len(pairs)) if pairs[index][1]]
     total, here, reached, expected = float(values.sum()), 0.0, 0, []
     for there in positions:
         if there - reached <= len(values) - there:
-            for place in range(reached, there):
-                here += values[place]
+            for index in range(reached, there):
+                here += values[index]
         else:
             here = total
-            for place in range(len(values) - 1, there - 1, -1):
-                here -= values[place]
+            for index in range(len(values) - 1, there - 1, -1):
+                here -= values[index]
         reached = there
         expected.append(here)
     got = left_sums(values, np.array(positions, dtype=np.int64), total)
@@ -51,7 +51,7 @@ def test_left_sums_take_the_shorter_way(pairs: list[tuple[float, bool]]) -> None
 
 
 def test_every_code_is_visited_once_and_constants_are_kept() -> None:
-    visits = Visits(12345, 6)
+    visits = FeatureOrder(12345, 6)
     flat = np.array([False, True, False, False, True, False])
     visited, constants = visits.of_node(flat, [])
     assert sorted(visited) == [0, 2, 3, 5]
@@ -65,7 +65,7 @@ def test_every_code_is_visited_once_and_constants_are_kept() -> None:
 
 def test_xorshift_by_hand() -> None:
     """1 -> 1 ^ 1<<13 = 0x2001 -> ^ >>17 = 0x2001 -> ^ <<5 = 0x2001 ^ 0x40020 = 0x42021; of 7 codes: 270369 % 7 = 1."""
-    visits = Visits(1, 7)
+    visits = FeatureOrder(1, 7)
     assert visits.of_node(np.zeros(7, dtype=bool), [])[0][0] == 0x42021 % 7
 
 

@@ -74,7 +74,7 @@ def one_for_all(z: np.ndarray) -> np.ndarray:
 
 
 def faint(z: np.ndarray) -> np.ndarray:
-    """Grey, a ten-thousandth of what there is to see in it, as a decoder before training."""
+    """Gray, a ten-thousandth of what there is to see in it, as a decoder before training."""
     return 0.5 + 1e-4 * (sprites(z) - 0.5)
 
 
@@ -100,7 +100,7 @@ def test_dead_features_are_named() -> None:
         lambda z: bars(z * [1, 0]), codes(), rng=np.random.default_rng(0), steps=2, values=3
     )
     assert result.active.tolist() == [True, False] and result.change[1] == 0
-    assert result.features == ("code 0", "code 1") and result.n == 600
+    assert result.features == ("dimension 0", "dimension 1") and result.n == 600
     assert_close(result.relative, float(result.relative_per_feature[0]))
 
 
@@ -152,10 +152,10 @@ def test_images_of_any_decoder_and_rows_are_compared() -> None:
 
 
 def test_an_exact_translation_misses_nothing() -> None:
-    """Grey images that never change: the target's own entropy is no difficulty."""
-    grey = np.full((1, 1, SIDE, SIDE), 0.5, np.float32)
+    """Gray images that never change: the target's own entropy is no difficulty."""
+    gray = np.full((1, 1, SIDE, SIDE), 0.5, np.float32)
     result = translation_difficulty(
-        lambda z: np.repeat(grey, len(z), 0), codes(), rng=np.random.default_rng(0), values=2
+        lambda z: np.repeat(gray, len(z), 0), codes(), rng=np.random.default_rng(0), values=2
     )
     assert abs(result.score) < 1  # of 256 pixels, whose entropy is 177 nats
     assert result.relative == 1 and not result.active.any()
@@ -169,7 +169,7 @@ def test_bad_input() -> None:
         translation_difficulty(bars, codes(100), rng=rng)
     with pytest.raises(ValueError, match="at least 2; got 1"):
         translation_difficulty(bars, codes()[:, :1], rng=rng)
-    with pytest.raises(ValueError, match="one observation for each code; got 1 of 128"):
+    with pytest.raises(ValueError, match="one observation per code; got 1 of 128"):
         translation_difficulty(lambda z: bars(z[:1]), codes(), rng=rng)
     with pytest.raises(ValueError, match="steps, width, values and images must be at least 1"):
         translation_difficulty(bars, codes(), rng=rng, steps=0)

@@ -71,11 +71,11 @@ def test_uninformative_codes_are_left_out() -> None:
 def test_bad_input_gets_one_sentence() -> None:
     with pytest.raises(ValueError, match="at least two tables; got 1"):
         udr([CODES])
-    with pytest.raises(ValueError, match=r"models\[1\] must have one row a sample"):
+    with pytest.raises(ValueError, match=r"models\[1\] must have one row per sample"):
         udr([CODES, CODES[:-1]])
-    with pytest.raises(ValueError, match="kl must hold one row a model"):
+    with pytest.raises(ValueError, match="kl must hold one row per model"):
         udr([CODES, CODES], kl=[np.ones(3)])
-    with pytest.raises(ValueError, match=r"kl\[1\] must have one value a code, 3"):
+    with pytest.raises(ValueError, match=r"kl\[1\] must have one value per dimension, 3"):
         udr([CODES, CODES], kl=[np.ones(3), np.ones(2)])
     with pytest.raises(ValueError, match="protocol must be one of lasso, spearman"):
         udr([CODES, CODES], protocol="ridge")

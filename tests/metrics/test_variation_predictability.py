@@ -16,7 +16,7 @@ def test_what_differs_plainly_is_told_apart() -> None:
 
 
 def test_what_differs_faintly_is_told_apart_as_well() -> None:
-    """A hundredth of the contrast; a network without batch normalisation stays at chance."""
+    """A hundredth of the contrast; a network without batch normalization stays at chance."""
     result = variation_predictability(
         lambda z: 0.01 * bars(z),
         codes(),

@@ -40,7 +40,7 @@ def test_unequal_sizes_by_hand() -> None:
     """{0, 6} to {0, 3, 6}: each end keeps 1/3 and sends 1/6 to the middle: 2 · 9/6 = 3."""
     result = w2(np.array([[0.0], [6.0]]), np.array([[0.0], [3.0], [6.0]]))
     assert_close(result.score, 3.0)
-    assert (result.n, result.n_second, result.protocol) == (2, 3, "linear programme")
+    assert (result.n, result.n_second, result.protocol) == (2, 3, "linear program")
 
 
 @pytest.mark.parametrize("sizes", [(6, 12), (4, 10), (30, 7)])

@@ -1,4 +1,4 @@
-"""Batch normalisation, alone and over processes, src/unbraid/nn/batch_norm.py."""
+"""Batch normalization, alone and over processes, src/unbraid/nn/batch_norm.py."""
 
 import copy
 import os
@@ -9,8 +9,8 @@ import torch.distributed as dist
 from torch import Tensor, multiprocessing, nn
 from torch.testing import assert_close
 
-from unbraid.distributed import gather, mean_over_processes, processes, share
-from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d, keeping_statistics
+from unbraid.distributed import all_gather, all_reduce_mean, local_shard, world_size
+from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d, frozen_batch_stats
 
 
 def norms() -> list[tuple[nn.Module, Tensor]]:
@@ -21,49 +21,51 @@ def norms() -> list[tuple[nn.Module, Tensor]]:
 
 
 def compute() -> list[Tensor]:
-    """What comes out, its gradient and the running statistics, joined over the processes."""
+    """The outputs, their gradients and the running statistics, gathered over the processes."""
     results = []
     for norm, x in norms():
-        local = share(x).clone().requires_grad_()
+        local = local_shard(x).clone().requires_grad_()
         y = norm(local)
-        weights = share(torch.linspace(-1, 2, x.numel(), dtype=x.dtype).view_as(x))
+        weights = local_shard(torch.linspace(-1, 2, x.numel(), dtype=x.dtype).view_as(x))
         gradients = torch.autograd.grad((y.square() * weights).mean(), [local, *norm.parameters()])
         with torch.no_grad():
-            results += [gather(y.detach()), gather(gradients[0]) / processes()]
-            results += [mean_over_processes(gradient.clone()) for gradient in gradients[1:]]
+            results += [all_gather(y.detach()), all_gather(gradients[0]) / world_size()]
+            results += [all_reduce_mean(gradient.clone()) for gradient in gradients[1:]]
             results += [buffer.clone().double() for buffer in norm.buffers()]
-            with keeping_statistics(norm):
-                results.append(gather(norm(local.square())))
+            with frozen_batch_stats(norm):
+                results.append(all_gather(norm(local.square())))
             results += [buffer.double() for buffer in norm.buffers()]
     return results
 
 
-def work(place: int, folder: Path) -> None:
+def work(index: int, folder: Path) -> None:
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     store = dist.FileStore(str(folder / "store"), 2)
-    dist.init_process_group("gloo", store=store, rank=place, world_size=2)
-    torch.save(compute(), folder / f"{place}.pt")
+    dist.init_process_group("gloo", store=store, rank=index, world_size=2)
+    torch.save(compute(), folder / f"{index}.pt")
     dist.barrier()
     dist.destroy_process_group()
 
 
-def test_two_processes_normalise_by_the_joined_batch(tmp_path: Path) -> None:
-    """The outputs, the gradients and what is remembered are those of one process with all rows."""
-    multiprocessing.spawn(work, args=(tmp_path,), nprocs=2)
+def test_two_processes_normalize_by_the_global_batch(tmp_path: Path) -> None:
+    """The outputs, the gradients and the running statistics are those of one process with all rows."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.nn.test_batch_norm"])  # imported once for both processes
+    multiprocessing.start_processes(work, args=(tmp_path,), nprocs=2, start_method="forkserver")
     alone = compute()
-    for place in range(2):
-        assert_close(torch.load(tmp_path / f"{place}.pt"), alone)
+    for index in range(2):
+        assert_close(torch.load(tmp_path / f"{index}.pt"), alone)
 
 
-def test_alone_it_is_pytorch_s_own() -> None:
+def test_one_process_gives_the_result_of_pytorch() -> None:
     for norm, x in norms():
         own = (nn.BatchNorm2d if x.ndim == 4 else nn.BatchNorm1d)(2, affine=norm.affine).double()
         assert_close(norm(x), own(x), rtol=0, atol=0)
         assert_close(dict(norm.named_buffers()), dict(own.named_buffers()), rtol=0, atol=0)
 
 
-def test_evaluation_uses_what_was_remembered() -> None:
+def test_evaluation_uses_running_statistics() -> None:
     norm, x = norms()[0]
     norm(x)
     assert_close(norm.running_mean, 0.1 * x.mean((0, 2, 3)))
@@ -73,25 +75,25 @@ def test_evaluation_uses_what_was_remembered() -> None:
     assert_close(dict(norm.named_buffers()), before, rtol=0, atol=0)
 
 
-def test_kept_statistics_stay_while_each_batch_is_normalised_by_its_own() -> None:
+def test_frozen_statistics_stay_while_batches_are_normalized_by_batch_statistics() -> None:
     for norm, x in norms():
         network = nn.Sequential(norm, nn.ReLU())
         expected = copy.deepcopy(norm)(x).relu()
         before = copy.deepcopy(dict(norm.named_buffers()))
-        with keeping_statistics(network):
+        with frozen_batch_stats(network):
             assert_close(network(x), expected, rtol=0, atol=0)
         assert_close(dict(norm.named_buffers()), before, rtol=0, atol=0)
         network(x)
         assert norm.num_batches_tracked == 1
 
 
-def test_kept_statistics_stay_when_compiled() -> None:
-    """With PyTorch's own class, since the compiler does not see through the types that tests check."""
+def test_frozen_statistics_stay_when_compiled() -> None:
+    """With PyTorch's class, because the compiler cannot trace the type checks of the tests."""
     norm, (_, x) = nn.BatchNorm2d(2).double(), norms()[0]
     own = copy.deepcopy(norm)
 
     def twice(norm: nn.Module, x: Tensor) -> Tensor:
-        with keeping_statistics(norm):
+        with frozen_batch_stats(norm):
             kept = norm(x.square())
         return kept + norm(x)
 

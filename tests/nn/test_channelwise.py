@@ -18,7 +18,7 @@ def test_the_largest_of_each_feature_over_the_channels() -> None:
 
 def test_the_order_and_the_level_of_channels_make_no_difference() -> None:
     torch.manual_seed(0)
-    encoder = ConvEncoder((3, 28, 28), 4, standardised=True, channelwise=True)
+    encoder = ConvEncoder((3, 28, 28), 4, standardized=True, channelwise=True)
     x = torch.rand(2, 3, 28, 28)
     assert_close(encoder(x[:, [2, 0, 1]] + 0.3).mean, encoder(x).mean)
     assert_close(encoder(x[1:]).mean, encoder(x).mean[1:])

@@ -24,4 +24,4 @@ def test_several_labels_have_a_classifier_each() -> None:
     classifiers, z = Classifiers(4, (2, 3), hidden=(5,)), torch.randn(6, 4)
     first, second = classifiers(z)
     assert first.shape == (6, 2) and second.shape == (6, 3)
-    assert_close(second, classifiers.each[1](z))
+    assert_close(second, classifiers.classifiers[1](z))

@@ -14,10 +14,17 @@ def parameters(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-@pytest.mark.parametrize("variant", LAYERS)
-@pytest.mark.parametrize("channels", [1, 3, 5])
-@pytest.mark.parametrize("side", SIDES)
-def test_every_size_and_number_of_channels(side: int, channels: int, variant: Variant) -> None:
+@pytest.mark.parametrize(
+    ("variant", "channels", "side"),
+    [
+        *(("field", 1, side) for side in SIDES),
+        *((variant, 3, 28) for variant in LAYERS),  # the side that gets a border
+        *(
+            (variant, 5, 48) for variant in ("disentanglement-lib", "contrast")
+        ),  # odd maps, kernels of 2 and a stem
+    ],
+)
+def test_every_variant_size_and_number_of_channels(variant: Variant, channels: int, side: int) -> None:
     shape = (channels, side, side)
     q = ConvEncoder(shape, 7, variant=variant)(torch.rand(2, *shape))
     assert q.mean.shape == q.logvar.shape == (2, 7)
@@ -35,7 +42,7 @@ def test_every_size_and_number_of_channels(side: int, channels: int, variant: Va
         ("factor-vae", 544 + 16_416 + 32_832 + 65_600 + 131_200 + 2_580),
         # 32 channels throughout, then 512·256+256, 256·256+256
         ("burgess", 544 + 3 * 16_416 + 131_328 + 65_792 + 5_140),
-        # 1·32·9+32, then 32, 32, 64 and 128 channels, 2048·20+20, and twice as many numbers as channels to normalise
+        # 1·32·9+32, then 32, 32, 64 and 128 channels, 2048·20+20, and twice as many numbers as channels to normalize
         ("contrast", 320 + 16_416 + 16_416 + 32_832 + 131_200 + 40_980 + 2 * (32 + 32 + 32 + 64 + 128)),
         # the same with 2048·256+256, 256·256+256, 256·20+20
         (
@@ -60,7 +67,7 @@ def test_weights_of_the_encoder(variant: Variant, expected: int) -> None:
         ("factor-vae", 1_408 + 132_096 + 65_600 + 32_800 + 16_416 + 513),
         # 10·256+256, 256·256+256, 256·512+512
         ("burgess", 2_816 + 65_792 + 131_584 + 3 * 16_416 + 513),
-        # 10·2048+2048, 128·64·16+64, 64·32·16+32, twice 32·32·16+32, 32·1·9+1, and what normalises
+        # 10·2048+2048, 128·64·16+64, 64·32·16+32, twice 32·32·16+32, 32·1·9+1, and what normalizes
         ("contrast", 22_528 + 131_136 + 32_800 + 2 * 16_416 + 289 + 2 * (64 + 32 + 32 + 32)),
         # the same with 10·256+256, 256·256+256, 256·2048+2048
         (
@@ -137,5 +144,5 @@ def test_other_sizes_are_refused(shape: tuple[int, int, int]) -> None:
 
 
 def test_images_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"made for images \(1, 32, 32\); got \(3, 32, 32\)"):
+    with pytest.raises(ValueError, match=r"requires observations of shape \(1, 32, 32\); got \(3, 32, 32\)"):
         ConvEncoder((1, 32, 32), 3)(torch.rand(2, 3, 32, 32))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from unbraid.nn.coupling import Coupling, Upright, conv_subnet, full_subnet
+from unbraid.nn.coupling import ChannelsFirstLinear, Coupling, conv_subnet, full_subnet
 
 
 class Fixed(nn.Module):
@@ -59,5 +59,5 @@ def test_a_layer_starts_as_a_permutation() -> None:
 
 def test_upright_rows_are_those_of_a_linear_layer() -> None:
     torch.manual_seed(0)
-    upright, x = Upright(4, 3).double(), torch.randn(7, 4, dtype=torch.float64)
+    upright, x = ChannelsFirstLinear(4, 3).double(), torch.randn(7, 4, dtype=torch.float64)
     assert_close(upright(x.t()).t(), nn.functional.linear(x, upright.weight, upright.bias))

@@ -6,7 +6,7 @@ from torch.testing import assert_close
 from unbraid.nn import Disentanglers
 
 
-def test_each_part_is_guessed_from_the_other_alone() -> None:
+def test_each_strand_is_predicted_from_the_other_alone() -> None:
     network, e1, e2 = Disentanglers(2, 3), torch.randn(4, 2), torch.randn(4, 3)
     guess1, guess2 = network(e1, e2)
     assert guess1.shape == (4, 2) and guess2.shape == (4, 3)

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 from torch.testing import assert_close
 
-from unbraid.nn.flows import Flow, ImageFlow, RowFlow, exactly, flow_for
+from unbraid.nn.flows import Flow, ImageFlow, RowFlow, disable_tf32, flow_for
 
 
 def shaken(flow: Flow, by: float = 0.3) -> Flow:
@@ -25,7 +25,7 @@ def flows() -> dict[str, Flow]:
         "odd": shaken(RowFlow((7,), blocks=3)),
         "flat images": shaken(RowFlow((1, 3, 3), blocks=2)),
         "images": shaken(ImageFlow((1, 8, 8), widths=(4, 4)), 0.1),
-        "colour": shaken(ImageFlow((3, 4, 4), blocks=(1, 2, 1), widths=(4, 4)), 0.1),
+        "color": shaken(ImageFlow((3, 4, 4), blocks=(1, 2, 1), widths=(4, 4)), 0.1),
     }
 
 
@@ -38,7 +38,7 @@ def test_the_inverse_undoes_the_flow(name: str) -> None:
     flow = flows()[name]
     x = observations(flow)
     z = flow(x)
-    assert z.shape == (len(x), flow.codes) and (z - x.flatten(1)).abs().max() > 0.1
+    assert z.shape == (len(x), flow.latent_dim) and (z - x.flatten(1)).abs().max() > 0.1
     assert_close(flow.inverse(z), x, rtol=0, atol=1e-10)
     assert_close(flow(flow.inverse(z)), z, rtol=0, atol=1e-10)
 
@@ -109,11 +109,11 @@ def test_the_shape_chooses_the_flow() -> None:
 
 
 def test_bad_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"multiples of 4; got \(1, 30, 28\): crop or resize"):
+    with pytest.raises(ValueError, match=r"multiples of 4; got \(1, 30, 28\)\. Crop or resize"):
         ImageFlow((1, 30, 28))
-    with pytest.raises(ValueError, match="at least 2 numbers and 1 block; got 1 and 8"):
+    with pytest.raises(ValueError, match="at least 2 dimensions and at least 1 block; got 1 and 8"):
         RowFlow((1,))
-    with pytest.raises(ValueError, match=r"made for observations \(10,\); got \(9,\)"):
+    with pytest.raises(ValueError, match=r"requires observations of shape \(10,\); got \(9,\)"):
         RowFlow((10,))(torch.rand(2, 9))
 
 
@@ -145,6 +145,6 @@ def test_coupling_agrees_with_freia() -> None:
 
 def test_an_exact_pass_leaves_the_precision_as_it_was() -> None:
     before = torch.backends.cudnn.allow_tf32
-    with exactly():
+    with disable_tf32():
         assert not torch.backends.cudnn.allow_tf32 and not torch.backends.cuda.matmul.allow_tf32
     assert torch.backends.cudnn.allow_tf32 == before

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from unbraid.nn import Discriminator, Generator, PairCritic
 from unbraid.nn.spectral import SpectralConv, SpectralLinear
-from unbraid.settings import describe, rebuild
+from unbraid.settings import from_json, to_json
 
 
 def test_layers_are_the_authors() -> None:
@@ -30,14 +30,14 @@ def test_layers_are_the_authors() -> None:
 
 @pytest.mark.parametrize("shape", [(1, 64, 64), (6,)])
 def test_they_start_as_the_authors_do(shape: tuple[int, ...]) -> None:
-    """From weights of a small spread, normalised after what is not linear."""
+    """From weights of a small spread, normalized after what is not linear."""
     torch.manual_seed(0)
     for network in (Generator(10, shape), Discriminator(shape, 5), PairCritic(shape, 5)):
         for module in network.modules():
             if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
                 assert 0.017 < float(module.weight.detach().std()) < 0.023 and not module.bias.any()
     layers = [type(layer).__name__ for layer in Generator(10, shape).layers]
-    assert all("ReLU" in layers[place - 1] for place, name in enumerate(layers) if "BatchNorm" in name)
+    assert all("ReLU" in layers[index - 1] for index, name in enumerate(layers) if "BatchNorm" in name)
 
 
 @pytest.mark.parametrize("shape", [(1, 32, 32), (3, 3, 3), (6,)])
@@ -51,7 +51,7 @@ def test_they_fit_together(shape: tuple[int, ...]) -> None:
 
 def test_they_are_rebuilt_from_their_description() -> None:
     generator = Generator(4, (6,), hidden=8).eval()
-    again = rebuild(json.loads(json.dumps(describe(generator)))).eval()
+    again = from_json(json.loads(json.dumps(to_json(generator)))).eval()
     again.load_state_dict(generator.state_dict())
     z = torch.randn(3, 4)
     assert_close(again(z), generator(z))

@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from unbraid.nn import ConvEncoder, JointCritic, MLPEncoder
-from unbraid.settings import describe, rebuild
+from unbraid.settings import from_json, to_json
 
 
 @pytest.mark.parametrize("shape", [(3, 28, 28), (1, 5, 5), (7,)])
@@ -20,7 +20,7 @@ def test_two_logits_from_both(shape: tuple[int, ...]) -> None:
 
 def test_a_run_folder_can_name_it() -> None:
     critic = JointCritic((7,), 4, width=16)
-    again = rebuild(describe(critic))
+    again = from_json(to_json(critic))
     again.load_state_dict(critic.state_dict())
     x, z = torch.rand(3, 7), torch.randn(3, 4)
     assert_close(again(x, z), critic(x, z))

@@ -32,5 +32,5 @@ def test_without_hidden_layers_they_are_linear() -> None:
 
 
 def test_observations_of_another_shape_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"made for observations \(3,\); got \(4,\)"):
+    with pytest.raises(ValueError, match=r"requires observations of shape \(3,\); got \(4,\)"):
         MLPEncoder((3,), 2, hidden=())(torch.rand(2, 4))

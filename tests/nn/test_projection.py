@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from unbraid.nn import Projection
 
 
-def test_each_head_sees_its_part_of_the_features_alone() -> None:
+def test_each_head_uses_its_strand_of_the_features_alone() -> None:
     projection, r = Projection(8, 6, heads=2).double(), torch.randn(5, 8, dtype=torch.float64)
     z = projection(r)
     assert z.shape == (5, 6)
@@ -24,13 +24,13 @@ def test_one_head_sees_all_of_them() -> None:
 
 
 def test_every_dimension_is_in_use_from_the_start() -> None:
-    """The last normalisation gives each of them mean 0 and variance 1 over the batch."""
+    """The last normalization gives each of them mean 0 and variance 1 over the batch."""
     z = Projection(8, 6, heads=2).double()(1e-3 * torch.randn(50, 8, dtype=torch.float64) + 3)
     assert_close(z.mean(0), torch.zeros(6, dtype=torch.float64))
     assert (z.var(0, unbiased=False) > 0.05).all()
 
 
-@pytest.mark.parametrize(("features", "codes", "heads"), [(7, 6, 2), (8, 5, 2), (8, 6, 0), (8, 0, 1)])
-def test_parts_must_be_equal(features: int, codes: int, heads: int) -> None:
-    with pytest.raises(ValueError, match=f"{heads} heads need features and an embedding that divide by"):
-        Projection(features, codes, heads=heads)
+@pytest.mark.parametrize(("features", "latent_dim", "heads"), [(7, 6, 2), (8, 5, 2), (8, 6, 0), (8, 0, 1)])
+def test_strands_must_be_equal(features: int, latent_dim: int, heads: int) -> None:
+    with pytest.raises(ValueError, match=f"must divide the features and the embedding; got {heads} heads"):
+        Projection(features, latent_dim, heads=heads)

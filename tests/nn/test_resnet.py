@@ -35,7 +35,7 @@ def test_maps_of_64_pixels_end_as_2_by_2_and_the_small_stem_keeps_more() -> None
 
 
 def test_a_block_adds_its_shortcut() -> None:
-    """With both convolutions at zero, what comes in comes out, its negative part cut off."""
+    """With both convolutions at zero, the block is a ReLU."""
     block = Block(3, 3, stride=1).eval()
     nn.init.zeros_(block.second.weight)
     x = torch.randn(2, 3, 5, 5)
@@ -62,10 +62,10 @@ def test_in_evaluation_a_row_does_not_depend_on_the_others() -> None:
 
 
 def test_bad_shapes_and_depths() -> None:
-    with pytest.raises(ValueError, match="18 or 34 layers; got depth=50"):
+    with pytest.raises(ValueError, match="depth must be 18 or 34; got 50"):
         ResNet((3, 64, 64), depth=50)
-    with pytest.raises(ValueError, match="at least 16 pixels a side"):
+    with pytest.raises(ValueError, match="at least 16 pixels per side"):
         ResNet((3, 8, 8))
     network = ResNet((3, 32, 32), depth=18, width=8)
-    with pytest.raises(ValueError, match=r"made for images \(3, 32, 32\); got \(3, 64, 64\)"):
+    with pytest.raises(ValueError, match=r"requires observations of shape \(3, 32, 32\); got \(3, 64, 64\)"):
         network(torch.rand(1, 3, 64, 64))

@@ -42,13 +42,13 @@ def test_dependence_without_correlation_is_seen_by_kernels_alone() -> None:
 
 def test_dependence_by_a_slow_rewriting() -> None:
     z, width = torch.stack([unit(6), unit(6), unit(6)], 1), 0.6
-    centre = torch.eye(6, dtype=torch.float64) - 1 / 6
+    center = torch.eye(6, dtype=torch.float64) - 1 / 6
     kernels = []
     for part in z.unbind(1):
         kernel = torch.exp(-torch.cdist(part, part).square() / (2 * width**2))
-        kernels.append(centre @ kernel @ centre)
+        kernels.append(center @ kernel @ center)
     expected = sum(
-        (a * b).sum() / (a.norm() * b.norm()) for place, a in enumerate(kernels) for b in kernels[:place]
+        (a * b).sum() / (a.norm() * b.norm()) for index, a in enumerate(kernels) for b in kernels[:index]
     )
     assert_close(dependence(z, width=width), expected)
 

@@ -7,23 +7,21 @@ from torch.testing import assert_close
 
 from unbraid.objectives import independent_parts
 
-COLOURS, SHAPES = 5, 5
+COLORS, SHAPES = 5, 5
 
 
 def embeddings(seed: int = 0, *, each: int = 60, interaction: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
-    """Codes of 12 dimensions whose mean is the sum of a colour's and a shape's own, with noise that is not round, and
-    the colour and the shape of each."""
+    """Codes of 12 dimensions whose mean is the sum of a color's and a shape's own, with noise that is not round, and
+    the color and the shape of each."""
     generator = Generator().manual_seed(seed)
 
     def normal(*size: int) -> Tensor:
         return torch.randn(*size, generator=generator, dtype=torch.float64)
 
-    colour, shape = (
-        torch.cartesian_prod(torch.arange(COLOURS), torch.arange(SHAPES)).repeat(each, 1).unbind(1)
-    )
-    own = normal(COLOURS, 12)[colour] + normal(SHAPES, 12)[shape]
-    both = interaction * normal(COLOURS, SHAPES, 12)[colour, shape]
-    return own + both + 0.3 * normal(len(colour), 12) @ normal(12, 12), colour, shape
+    color, shape = torch.cartesian_prod(torch.arange(COLORS), torch.arange(SHAPES)).repeat(each, 1).unbind(1)
+    own = normal(COLORS, 12)[color] + normal(SHAPES, 12)[shape]
+    both = interaction * normal(COLORS, SHAPES, 12)[color, shape]
+    return own + both + 0.3 * normal(len(color), 12) @ normal(12, 12), color, shape
 
 
 def explained(part: Tensor, factor: Tensor) -> float:
@@ -38,12 +36,12 @@ def means_of(codes: Tensor, classes: Tensor) -> Tensor:
 
 
 def test_parts_hold_a_factor_each_though_only_combinations_are_named() -> None:
-    codes, colour, shape = embeddings()
-    names = torch.randperm(COLOURS * SHAPES, generator=Generator().manual_seed(1))  # in no order
-    classes = names[colour * SHAPES + shape]
+    codes, color, shape = embeddings()
+    names = torch.randperm(COLORS * SHAPES, generator=Generator().manual_seed(1))  # in no order
+    classes = names[color * SHAPES + shape]
     found = independent_parts(codes, classes, parts=2, directions=4, restarts=4)
-    means = means_of((codes - found.centre) @ found.matrix, classes)
-    factors = [means_of(factor, classes).long() for factor in (colour, shape)]
+    means = means_of((codes - found.center) @ found.matrix, classes)
+    factors = [means_of(factor, classes).long() for factor in (color, shape)]
     table = [[explained(part, factor) for factor in factors] for part in means.chunk(2, 1)]
     first, second = table if table[0][0] > table[0][1] else table[::-1]
     assert first[0] > 0.95 and second[1] > 0.95  # five values span four dimensions
@@ -52,16 +50,16 @@ def test_parts_hold_a_factor_each_though_only_combinations_are_named() -> None:
 
 
 def test_the_means_of_classes_are_white_in_the_new_directions() -> None:
-    codes, colour, shape = embeddings()
-    classes = colour * SHAPES + shape
+    codes, color, shape = embeddings()
+    classes = color * SHAPES + shape
     found = independent_parts(codes, classes, parts=2, directions=3, restarts=1, steps=5)
-    means = means_of((codes - found.centre) @ found.matrix, classes)
+    means = means_of((codes - found.center) @ found.matrix, classes)
     assert_close(means.T @ means / len(means), torch.eye(6, dtype=torch.float64), atol=1e-6, rtol=0.0)
 
 
 def test_the_embedding_may_be_turned_and_stretched() -> None:
-    codes, colour, shape = embeddings()
-    classes = colour * SHAPES + shape
+    codes, color, shape = embeddings()
+    classes = color * SHAPES + shape
     stretched = codes @ torch.randn(12, 12, generator=Generator().manual_seed(3), dtype=torch.float64) + 5
     first, second = (
         independent_parts(some, classes, parts=2, directions=4, restarts=4) for some in (codes, stretched)
@@ -70,19 +68,19 @@ def test_the_embedding_may_be_turned_and_stretched() -> None:
 
 
 def test_the_same_seed_gives_the_same_directions_and_gradients_are_left_alone() -> None:
-    codes, colour, shape = embeddings(each=5)
+    codes, color, shape = embeddings(each=5)
     codes.requires_grad_()
     with torch.no_grad():
         first, second = (
-            independent_parts(codes, colour * SHAPES + shape, parts=2, directions=2, restarts=2, steps=10)
+            independent_parts(codes, color * SHAPES + shape, parts=2, directions=2, restarts=2, steps=10)
             for _ in range(2)
         )
     assert torch.equal(first.matrix, second.matrix) and not first.matrix.requires_grad
 
 
 def test_more_directions_than_classes_or_dimensions_are_refused() -> None:
-    codes, colour, _ = embeddings(each=5)
+    codes, color, _ = embeddings(each=5)
     with pytest.raises(ValueError, match=r"2 parts of 3 directions .* more than 6 classes; got 12 and 5"):
-        independent_parts(codes, colour, parts=2, directions=3)
+        independent_parts(codes, color, parts=2, directions=3)
     with pytest.raises(ValueError, match="at least 14 dimensions"):
-        independent_parts(codes, colour, parts=2, directions=7)
+        independent_parts(codes, color, parts=2, directions=7)

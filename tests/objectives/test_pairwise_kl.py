@@ -5,7 +5,7 @@ import math
 import torch
 from torch.testing import assert_close
 
-from unbraid.objectives.kl import kl
+from unbraid.objectives.elbo import kl
 from unbraid.objectives.pairwise_kl import pairwise_kl
 from unbraid.types import Gaussian
 

@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from unbraid.objectives import adversarial_terms, normalised_weights
+from unbraid.objectives import adversarial_terms, normalized_weights
 
 
 def test_weights_average_to_one_whatever_their_scale() -> None:
     log_w = torch.tensor([0.0, math.log(2.0), math.log(3.0)], dtype=torch.float64)
     expected = torch.tensor([0.5, 1.0, 1.5], dtype=torch.float64)  # W / N with N = 2
-    assert_close(normalised_weights(log_w), expected)
-    assert_close(normalised_weights(log_w + 1000), expected)
+    assert_close(normalized_weights(log_w), expected)
+    assert_close(normalized_weights(log_w + 1000), expected)
 
 
 def test_a_discriminator_that_guesses_scores_minus_two_log_two() -> None:
@@ -51,17 +51,17 @@ def test_weights_converge_to_the_ratio_of_densities() -> None:
     after = (COUNTS.sum(1, keepdim=True) * COUNTS.sum(0, keepdim=True)).flatten()
     real, fake = (torch.arange(9).repeat_interleave(counts.long()) for counts in (before, after))
     log_w = torch.zeros(9, dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.Adam([log_w], lr=0.05)
+    optimizer = torch.optim.Adam([log_w], lr=0.05)
 
     def weights() -> Tensor:
         """Of each combination that occurs after interventions."""
-        return torch.zeros(9, dtype=torch.float64).index_copy(0, fake, normalised_weights(log_w[fake]))
+        return torch.zeros(9, dtype=torch.float64).index_copy(0, fake, normalized_weights(log_w[fake]))
 
     for _ in range(600):
         ideal = (before / (weights().detach() * after)).log()
-        optimiser.zero_grad()
-        adversarial_terms(None, ideal[fake], normalised_weights(log_w[fake])).backward()
-        optimiser.step()
+        optimizer.zero_grad()
+        adversarial_terms(None, ideal[fake], normalized_weights(log_w[fake])).backward()
+        optimizer.step()
     assert_close(weights().detach(), before / after, rtol=1e-3, atol=0)
     logits = ideal.requires_grad_()
     value = adversarial_terms(logits[real], logits[fake], weights().detach()[fake])

@@ -1,4 +1,4 @@
-"""The regularisers by hand, by slow rewritings and by what leaves them unchanged,
+"""The regularizers by hand, by slow rewritings and by what leaves them unchanged,
 src/unbraid/objectives/subembeddings.py."""
 
 import math

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from tests.sprite_translations import translation
 from unbraid.methods import Intervention
-from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, Translator, two_of
+from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, Translator, two_rows
 from unbraid.objectives.translation import _averaging
 
 
@@ -36,8 +36,8 @@ def task(side: int = 8, size: int = 16) -> tuple[Tensor, Tensor]:
 def test_images_are_shrunk_to_sixteen_pixels_a_side(shape: tuple[int, ...], small: tuple[int, ...]) -> None:
     translator, u = Translator(shape), torch.rand(2, *shape)
     assert translator.shape == small
-    u = translator.shrunk(u)
-    assert translator.translate(translator.fresh(u), u).shape == u.shape == (2, *small)
+    u = translator.downsample(u)
+    assert translator.translate(translator.init_weights(u), u).shape == u.shape == (2, *small)
 
 
 def test_a_pixel_on_an_edge_belongs_to_both_sides_in_part() -> None:
@@ -45,8 +45,8 @@ def test_a_pixel_on_an_edge_belongs_to_both_sides_in_part() -> None:
     averaging = _averaging(3, 2, torch.zeros(1))
     assert_close(averaging, torch.tensor([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]) / 3)
     translator, u = Translator((1, 20, 27)), torch.rand(2, 1, 20, 27)
-    assert_close(translator.shrunk(u).mean((1, 2, 3)), u.mean((1, 2, 3)))
-    assert_close(translator.stands_for, 20 * 27 / 256)
+    assert_close(translator.downsample(u).mean((1, 2, 3)), u.mean((1, 2, 3)))
+    assert_close(translator.pixel_weight, 20 * 27 / 256)
 
 
 def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:
@@ -56,18 +56,18 @@ def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:
         torch.nn.Linear(20, 256),
     )
     torch.manual_seed(0)
-    weights = translator.fresh(torch.rand(3, 1, 16, 16))
+    weights = translator.init_weights(torch.rand(3, 1, 16, 16))
     counts = [first.weight.numel(), 20, last.weight.numel(), 256, 1]
     for own, layer in zip(weights.split(counts)[:3:2], (first, last), strict=True):
         assert_close(own.std(), layer.weight.detach().std(), rtol=0.05, atol=0)
         assert_close(own.abs().max(), layer.weight.detach().abs().max(), rtol=0.05, atol=0)
-    assert not torch.equal(translator.fresh(torch.rand(3, 1, 16, 16))[:10], weights[:10])
+    assert not torch.equal(translator.init_weights(torch.rand(3, 1, 16, 16))[:10], weights[:10])
 
 
 def test_a_fresh_translator_gives_the_mean_target_and_half_of_the_input() -> None:
     """Without what its layers add: the logit of the mean target, and half of that of the input."""
     translator, (u, v) = Translator((1, 8, 8), width=1), task()
-    weights = translator.fresh(v)
+    weights = translator.init_weights(v)
     weights[: 2 * 64 + 1] = 0
     expected = torch.logit(v.mean(0), 0.02) + torch.logit(u, 0.02) / 2
     assert_close(translator.translate(weights, u), expected)
@@ -76,11 +76,11 @@ def test_a_fresh_translator_gives_the_mean_target_and_half_of_the_input() -> Non
 def test_the_inner_loop_lowers_the_loss() -> None:
     u, v = task()
     translator = Translator((1, 8, 8), width=8)
-    for adam, rate in ((True, 0.05), (False, 0.5)):
+    for adam, lr in ((True, 0.05), (False, 0.5)):
         torch.manual_seed(1)
-        before = translator.loss(translator.fresh(v), u, v)
+        before = translator.loss(translator.init_weights(v), u, v)
         torch.manual_seed(1)
-        after = translator.loss(translator.learn(u, v, steps=20, rate=rate, adam=adam), u, v)
+        after = translator.loss(translator.adapt(u, v, steps=20, lr=lr, adam=adam), u, v)
         assert after < before - 1
 
 
@@ -88,25 +88,25 @@ def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s
     u, v = task()
     translator = Translator((1, 8, 8), width=2, likelihood=Normal())
     torch.manual_seed(1)
-    weights = translator.fresh(v).requires_grad_()
+    weights = translator.init_weights(v).requires_grad_()
     (gradient,) = torch.autograd.grad(translator.loss(weights, u, v) / 64, [weights])
     torch.manual_seed(1)
-    plain = translator.learn(u, v, steps=1, rate=0.3, adam=False)
+    plain = translator.adapt(u, v, steps=1, lr=0.3, adam=False)
     assert_close(plain, (weights - 0.3 * gradient).detach())
-    optimiser = torch.optim.Adam([weights], lr=0.05, eps=1e-12)
+    optimizer = torch.optim.Adam([weights], lr=0.05, eps=1e-12)
     for _ in range(3):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (translator.loss(weights, u, v) / 64).backward()
-        optimiser.step()
+        optimizer.step()
     torch.manual_seed(1)
-    assert_close(translator.learn(u, v, steps=3, rate=0.05), weights.detach())
+    assert_close(translator.adapt(u, v, steps=3, lr=0.05), weights.detach())
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Normal(0.5), Pixels()], ids=str)
 def test_the_gradient_that_is_written_out_is_that_of_the_loss(likelihood: Likelihood) -> None:
     u, v = task()
     translator = Translator((1, 8, 8), width=5, likelihood=likelihood)
-    weights = translator.fresh(v).requires_grad_()
+    weights = translator.init_weights(v).requires_grad_()
     (gradient,) = torch.autograd.grad(translator.loss(weights, u, v), [weights])
     assert_close(translator.gradient(weights.detach(), u, v), gradient)
 
@@ -118,7 +118,7 @@ def test_a_translator_learns_where_no_graph_can_be_built() -> None:
     for mode in (torch.enable_grad, torch.inference_mode):
         torch.manual_seed(1)
         with mode():
-            learned.append(translator.learn(u, v, steps=2, rate=0.05).clone())
+            learned.append(translator.adapt(u, v, steps=2, lr=0.05).clone())
     assert_close(learned[0], learned[1])
 
 
@@ -129,7 +129,7 @@ def test_only_an_unrolled_loop_has_a_way_back() -> None:
     gradients = []
     for unrolled in (False, True):
         torch.manual_seed(1)
-        loss = translator.difficulty(u, v, *test, steps=2, rate=0.05, unrolled=unrolled)
+        loss = translator.difficulty(u, v, *test, steps=2, lr=0.05, unrolled=unrolled)
         assert loss.requires_grad == unrolled
         gradients.append(loss)
     assert_close(gradients[0], gradients[1].detach())
@@ -140,13 +140,13 @@ def test_only_an_unrolled_loop_has_a_way_back() -> None:
 def test_the_entropy_of_the_targets_is_no_difficulty() -> None:
     """Of targets that are translated exactly nothing is left, and no gradient; of Eq. 2 both are.
 
-    One grey image g everywhere: a fresh translator whose layers and input count for nothing gives its mean. Eq. 2 is
+    One gray image g everywhere: a fresh translator whose layers and input count for nothing gives its mean. Eq. 2 is
     then the entropy of g, and its gradient -logit(g).
     """
     translator = Translator((1, 2, 2), width=1)
     g = torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
     v = g.expand(3, 1, 2, 2)
-    weights = translator.fresh(v.detach())
+    weights = translator.init_weights(v.detach())
     weights[:9], weights[-1] = 0, 0
     loss = translator.loss(weights, v, v)
     assert_close(loss.item(), -4 * (0.8 * math.log(0.8) + 0.2 * math.log(0.2)))
@@ -157,23 +157,23 @@ def test_the_entropy_of_the_targets_is_no_difficulty() -> None:
     assert_close(torch.autograd.grad(left, [g])[0].item(), 0.0)
 
 
-def test_each_pixel_left_counts_for_those_it_stands_for() -> None:
+def test_each_pixel_left_counts_for_those_it_pixel_weight() -> None:
     """Of images that are the same within squares of two by two, as many nats as without shrinking."""
     u, v = (images.repeat_interleave(2, 2).repeat_interleave(2, 3) for images in task(4))
-    small, whole = Translator((1, 8, 8), shrink=2), Translator((1, 8, 8), shrink=1)
+    small, whole = Translator((1, 8, 8), downsample_by=2), Translator((1, 8, 8), downsample_by=1)
     assert_close(small.mean_difficulty(v, u), whole.mean_difficulty(v, u))
-    found = [one.difficulty(u, v, u, v, steps=60, rate=0.02) for one in (small, whole)]
+    found = [one.difficulty(u, v, u, v, steps=60, lr=0.02) for one in (small, whole)]
     assert_close(found[0], found[1], rtol=0.5, atol=0)
 
 
 def of_sprites(kind: str, *, pairs: int = 4) -> tuple[float, float]:
     """What is missed of sprites at the default settings of the method, and what their mean image misses."""
-    steps, rate, width = (Intervention.setting({}, f"inner_{name}") for name in ("steps", "rate", "width"))
+    steps, lr, width = (Intervention.option({}, f"inner_{name}") for name in ("steps", "lr", "width"))
     translator, found = Translator((1, 64, 64), width=width), []
     for seed in range(pairs):
         u, v, u_test, v_test = translation(kind, seed=seed)
         torch.manual_seed(seed)
-        learned = translator.difficulty(u, v, u_test, v_test, steps=steps, rate=rate)
+        learned = translator.difficulty(u, v, u_test, v_test, steps=steps, lr=lr)
         found.append(torch.stack([learned, translator.mean_difficulty(v, v_test)]))
     learned, mean = torch.stack(found).mean(0).tolist()
     return learned, mean
@@ -197,7 +197,7 @@ def test_what_was_learned_depends_on_the_input() -> None:
     found = []
     for inputs in (u_test, u_test.roll(1, 0)):
         torch.manual_seed(0)
-        found.append(translator.difficulty(u, v, inputs, v_test, steps=5, rate=0.05).item())
+        found.append(translator.difficulty(u, v, inputs, v_test, steps=5, lr=0.05).item())
     assert found[0] < 0.5 * found[1]
 
 
@@ -205,16 +205,16 @@ def test_a_translation_is_between_the_values_of_two_different_images() -> None:
     """Definition 1. Two rows only: were they drawn apart, every second pair would be one row twice."""
     both = torch.randn(2, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     for _ in range(20):
-        a, b = two_of(both)
+        a, b = two_rows(both)
         assert {tuple(a[0].tolist()), tuple(b[0].tolist())} == set(map(tuple, both.tolist()))
-    assert_close(two_of(both[:1]), (both[:1], both[:1]))
+    assert_close(two_rows(both[:1]), (both[:1], both[:1]))
 
 
 def test_bad_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="a width of at least 1; got 0"):
+    with pytest.raises(ValueError, match="width of a translator must be at least 1; got 0"):
         Translator((1, 8, 8), width=0)
-    for shrink in (0, 3):
-        with pytest.raises(ValueError, match=f"divides their height and width; got {shrink} for"):
-            Translator((1, 8, 8), shrink=shrink)
+    for by in (0, 3):
+        with pytest.raises(ValueError, match=f"must divide the height and width of images; got {by} for"):
+            Translator((1, 8, 8), downsample_by=by)
     with pytest.raises(ValueError, match="got 2 for"):
-        Translator((4,), shrink=2, likelihood=Bernoulli())
+        Translator((4,), downsample_by=2, likelihood=Bernoulli())

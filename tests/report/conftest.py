@@ -5,24 +5,24 @@ from pathlib import Path
 import pytest
 
 from unbraid.data.dataset import Dataset
-from unbraid.evaluate import evaluate
-from unbraid.model import Model, load
-from unbraid.optimisers import Adam
-from unbraid.plan import Plan
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run
+from unbraid.evaluation.evaluate import evaluate
+from unbraid.optimizers import Adam
+from unbraid.runs.folder import Run
+from unbraid.runs.model import Model, load
+from unbraid.runs.run_dataset import training_dataset
+from unbraid.studies.plan import Plan
 
 PLAN = Plan(
     "beta-vae",
     "sprites",
     {
-        "size": 32,
+        "image_size": 32,
         "beta": 0.1,
-        "codes": 4,
+        "latent_dim": 4,
         "architecture": "mlp",
         "steps": 20,
-        "batch": 8,
-        "optimiser": Adam(1e-3),
+        "batch_size": 8,
+        "optimizer": Adam(1e-3),
     },
 )
 
@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A β-VAE on sprites after a few steps, scored."""
     run = PLAN.run(tmp_path_factory.mktemp("report") / "run", quiet=True, device="cpu", log_every=5)
     method = load(run.folder, device="cpu").method
-    run.add_scores(evaluate(method, dataset_of(run), ("reconstruction", "kl", "mig"), samples=200))
+    run.add_scores(evaluate(method, training_dataset(run), ("reconstruction", "kl", "mig"), num_samples=200))
     return run
 
 
@@ -43,7 +43,7 @@ def model(run: Run) -> Model:
 
 @pytest.fixture(scope="package")
 def dataset(run: Run) -> Dataset:
-    return dataset_of(run)
+    return training_dataset(run)
 
 
 @pytest.fixture

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from unbraid.report.charts import (
-    COLOURS,
-    DARK_COLOURS,
-    MOST_POINTS,
+    COLORS,
+    DARK_COLORS,
+    MAX_POINTS,
     Curves,
     curve_chart,
     curves_of,
+    downsample,
     file_bytes,
     kl_chart,
     line_style,
-    thinned,
 )
 
 HISTORY = [
@@ -39,11 +39,11 @@ def test_a_steep_fall_gets_a_logarithmic_axis_and_a_rise_does_not() -> None:
     assert curve_chart("kl", curves).axes[0].get_yscale() == "linear"
 
 
-def test_a_run_keeps_its_colour_in_every_chart() -> None:
+def test_a_run_keeps_its_color_in_every_chart() -> None:
     curves = curves_of({"a": [{"step": 1, "nll": 1.0}], "b": HISTORY})
     (line,) = curve_chart("loss", curves).axes[0].lines
     (dark,) = curve_chart("loss", curves, dark=True).axes[0].lines
-    assert (line.get_color(), dark.get_color()) == (COLOURS[1], DARK_COLOURS[1])
+    assert (line.get_color(), dark.get_color()) == (COLORS[1], DARK_COLORS[1])
 
 
 def test_bars_stand_in_the_order_of_their_height() -> None:
@@ -59,16 +59,16 @@ def test_the_same_chart_gives_the_same_bytes(kind: str, start: bytes) -> None:
 
 
 def test_a_long_line_is_averaged_stretch_by_stretch() -> None:
-    steps = list(range(3 * MOST_POINTS))
-    at, values = thinned(steps, [2.0 * step for step in steps])
-    assert len(at) == MOST_POINTS and at[:2] == [1.0, 4.0] and values[:2] == [2.0, 8.0]
-    assert thinned([1, 2], [0.5, 0.6]) == ([1.0, 2.0], [0.5, 0.6])
+    steps = list(range(3 * MAX_POINTS))
+    at, values = downsample(steps, [2.0 * step for step in steps])
+    assert len(at) == MAX_POINTS and at[:2] == [1.0, 4.0] and values[:2] == [2.0, 8.0]
+    assert downsample([1, 2], [0.5, 0.6]) == ([1.0, 2.0], [0.5, 0.6])
 
 
-def test_more_lines_than_colours_differ_by_their_stroke_and_are_named_beneath() -> None:
-    styles = {line_style(place, dark=False) for place in range(20)}
+def test_more_lines_than_colors_differ_by_their_stroke_and_are_named_beneath() -> None:
+    styles = {line_style(index, dark=False) for index in range(20)}
     assert len(styles) == 20
-    curves = curves_of({f"run {place}": HISTORY for place in range(9)})
+    curves = curves_of({f"run {index}": HISTORY for index in range(9)})
     figure = curve_chart("loss", curves)
     assert figure.axes[0].get_legend() is None and len(figure.legends[0].get_texts()) == 9
 

@@ -9,40 +9,40 @@ from unbraid.data.faces import faces
 from unbraid.data.factors import FactorSpace
 from unbraid.data.sprites import sprites
 from unbraid.methods import VAE, PrincipledContrast, RbVAE
-from unbraid.methods.assemble import assemble
-from unbraid.model import Model
+from unbraid.methods.base import build_method
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import (
     _two_classes,
     both_reconstructed,
-    contrasts,
-    parts,
+    has_contrast,
     salient_grid,
     salient_map,
     strands_apart,
+    target_and_background,
 )
 from unbraid.report.figures import examples
+from unbraid.runs.model import Model
 
-DATA = faces(show="accessories", per_class=40, plain=40, size=28)
+DATA = faces(show="accessories", per_class=40, plain=40, image_size=28)
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
     torch.manual_seed(0)
-    return Model(assemble(PrincipledContrast, DATA.shape, n=80, common=3, salient=2), DATA.shape)
+    return Model(build_method(PrincipledContrast, DATA.shape, n=80, common_dim=3, salient_dim=2), DATA.shape)
 
 
 def test_they_are_for_models_with_both_strands_and_data_with_a_background(model: Model) -> None:
-    assert contrasts(model, DATA)
-    assert not contrasts(model, sprites(size=28))
-    assert not contrasts(Model(assemble(VAE, DATA.shape, n=80), DATA.shape), DATA)
+    assert has_contrast(model, DATA)
+    assert not has_contrast(model, sprites(image_size=28))
+    assert not has_contrast(Model(build_method(VAE, DATA.shape, n=80), DATA.shape), DATA)
 
 
 def test_target_and_background_side_by_side() -> None:
-    figure = parts(DATA, count=5)
+    figure = target_and_background(DATA, count=5)
     assert [row.label for row in figure.rows] == ["target", "background"]
     with pytest.raises(ValueError, match="sprites has no background"):
-        parts(sprites(size=28))
+        target_and_background(sprites(image_size=28))
 
 
 def test_strands_are_decoded_apart(model: Model) -> None:
@@ -61,7 +61,7 @@ def test_strands_are_decoded_apart(model: Model) -> None:
 
 def test_the_background_is_decoded_at_its_reference() -> None:
     torch.manual_seed(0)
-    method = assemble(RbVAE, DATA.shape, n=80, common=3, salient=2)
+    method = build_method(RbVAE, DATA.shape, n=80, common_dim=3, salient_dim=2)
     with torch.no_grad():
         method.s_r.copy_(torch.tensor([2.0, -1.0]))
     model = Model(method, DATA.shape)
@@ -90,11 +90,11 @@ def test_the_grid_goes_from_one_salient_code_to_another_with_the_common_code_hel
 def test_the_grid_goes_from_one_class_to_another() -> None:
     labels = torch.tensor([0] * 9 + [1])
     images = (100 * labels).to(torch.uint8)[:, None, None, None].expand(-1, 1, 2, 2)
-    known = {"space": FactorSpace({"label": 2}), "combinations": labels, "label": "label"}
+    known = {"factor_space": FactorSpace({"label": 2}), "combinations": labels, "label": "label"}
     for seed in range(10):
         first, second = _two_classes(Dataset(images, name="few", **known), seed=seed)
         assert not torch.equal(first, second)
-    assert _two_classes(Dataset(images, name="unlabelled"), seed=0).shape == (2, 1, 2, 2)
+    assert _two_classes(Dataset(images, name="unlabeled"), seed=0).shape == (2, 1, 2, 2)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

@@ -9,8 +9,7 @@ from tests.tiny import SHAPE, make
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.methods import VFAE, BetaVAE
-from unbraid.metrics import kl_per_code
-from unbraid.model import Model
+from unbraid.metrics import kl_per_dim
 from unbraid.report.figures import (
     Activity,
     activity,
@@ -20,6 +19,7 @@ from unbraid.report.figures import (
     swaps,
     traversals,
 )
+from unbraid.runs.model import Model
 from unbraid.strands import Strands
 
 
@@ -38,7 +38,7 @@ def test_activity_is_the_kl_of_each_code(model: Model, dataset: Dataset) -> None
     x = examples(dataset, 64)
     with torch.no_grad():
         mean, logvar = model.method.posterior(x)  # type: ignore[operator]
-    assert_close(activity(model, x).amounts, kl_per_code(mean.numpy(), logvar.numpy()).per_code)
+    assert_close(activity(model, x).amounts, kl_per_dim(mean.numpy(), logvar.numpy()).per_dim)
 
 
 def test_codes_without_a_posterior_are_ranked_by_variance(
@@ -55,13 +55,13 @@ def test_the_busiest_codes_come_first_and_the_idle_ones_not_at_all() -> None:
     busy = Activity(np.array([0.5, 0.0, 2.0]), "nats")
     assert (busy.order, busy.active) == ([2, 0, 1], [2, 0])
     assert Activity(np.zeros(3), "nats").active == [0]
-    assert busy.of(2) == "KL 2.00"
+    assert busy.describe(2) == "KL 2.00"
 
 
 def test_a_traversal_moves_one_code_and_holds_the_others(model: Model, dataset: Dataset) -> None:
-    figure = traversals(model, dataset, codes=(2, 0), images=(0, 1), values=(-1.0, 1.5))
+    figure = traversals(model, dataset, dims=(2, 0), images=(0, 1), values=(-1.0, 1.5))
     assert figure.columns == ("−1", "1.5")
-    assert [row.label for row in figure.rows] == ["code 2", "code 2", "code 0", "code 0"]
+    assert [row.label for row in figure.rows] == ["dimension 2", "dimension 2", "dimension 0", "dimension 0"]
     codes = model.encode(examples(dataset, 512)[1:2])
     codes[0, 0] = 1.5
     assert_close(figure.rows[3].images[1:], model.decode(codes))
@@ -71,13 +71,13 @@ def test_a_traversal_says_which_codes_it_leaves_out(model: Model, dataset: Datas
     figure = traversals(model, dataset)
     shown = {row.label for row in figure.rows}
     assert len(shown) == len(activity(model, examples(dataset, 512)).active)
-    assert ("left out" in figure.caption) == (len(shown) < model.strands.size)
+    assert ("not shown" in figure.caption) == (len(shown) < model.strands.size)
 
 
 def test_a_swap_takes_one_strand_of_the_second_image(
     model: Model, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model.method, "_strands", Strands.cut(common=3, salient=1))
+    monkeypatch.setattr(model.method, "_strands", Strands.from_sizes(common=3, salient=1))
     figure = swaps(model, dataset, count=3)
     assert [row.label for row in figure.rows] == ["a", "b", "common of b", "salient of b"]
     a, b = model.encode(figure.rows[0].images), model.encode(figure.rows[1].images)
@@ -86,7 +86,7 @@ def test_a_swap_takes_one_strand_of_the_second_image(
 
 def test_a_code_that_is_all_one_strand_is_swapped_code_by_code(model: Model, dataset: Dataset) -> None:
     labels = [row.label for row in swaps(model, dataset).rows]
-    assert labels[2].startswith("code ")
+    assert labels[2].startswith("dimension ")
 
 
 def test_a_figure_becomes_one_sheet(model: Model, dataset: Dataset) -> None:
@@ -97,15 +97,15 @@ def test_a_figure_becomes_one_sheet(model: Model, dataset: Dataset) -> None:
 def test_a_conditional_method_is_given_the_nuisances_of_its_examples() -> None:
     space = FactorSpace({"label": 3, "b": 2, "c": 3})
     images = torch.randint(0, 256, (18, *SHAPE), dtype=torch.uint8)
-    data = Dataset(images, name="noise", space=space, label="label", nuisances=("b", "c"))
+    data = Dataset(images, name="noise", factor_space=space, label="label", nuisances=("b", "c"))
     model = Model(make(VFAE).float(), SHAPE)
     given = conditions(model, data, 6)
     assert given is not None and conditions(Model(make(BetaVAE), SHAPE), data, 6) is None
-    model.method.nuisances.see(given)  # type: ignore[operator]
+    model.method.nuisances.record_values(given)  # type: ignore[operator]
     x = examples(data, 6)
-    assert_close(reconstructions(model, data, count=6).rows[1].images, model.reconstruct(x, given=given))
+    assert_close(reconstructions(model, data, count=6).rows[1].images, model.reconstruct(x, condition=given))
     swapped = swaps(model, data, strands=["z1"], count=3).rows[2].images
     some, values = examples(data, 512)[:6], conditions(model, data, 512)
     assert values is not None
-    expected, _ = model.swap(some[:3], some[3:], "z1", given=(values[:3], values[3:6]))
+    expected, _ = model.swap(some[:3], some[3:], "z1", conditions=(values[:3], values[3:6]))
     assert_close(swapped, expected)

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from unbraid.data.files import array
-from unbraid.methods.assemble import assemble
+from unbraid.data.arrays import from_arrays
+from unbraid.methods.base import build_method
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.objectives import Normal
-from unbraid.plan import Plan
-from unbraid.report import pictures
-from unbraid.report.page import Foreword, write_report
-from unbraid.runs import Run
-from unbraid.train import train
+from unbraid.report import run_figures
+from unbraid.report.page import PageText, write_report
+from unbraid.runs.folder import Run
+from unbraid.studies.plan import Plan
+from unbraid.training.train import train
 
 VOID = {"meta", "img", "source", "br"}
 
@@ -53,7 +53,7 @@ def test_one_run_is_reported_in_its_folder(folder: Path) -> None:
     checker = Checker(page)
     assert path == folder / "report.html"
     assert all(source.startswith("data:image/") for source in checker.sources) and checker.sources
-    assert {"scores", "reconstructions", "traversals", "swaps", "codes", "curves", "again"} <= set(
+    assert {"scores", "reconstructions", "traversals", "swaps", "dimensions", "curves", "again"} <= set(
         checker.ids
     )
     assert "unbraid train beta-vae" in re.sub(r"</?span>", "", page)
@@ -73,7 +73,7 @@ def test_several_runs_stand_side_by_side(run: Run, folder: Path, tmp_path: Path)
     Checker(page)
     assert "<title>Two of a kind</title>" in page
     assert "beta-vae, run" in page and "beta-vae, copy" in page
-    with pytest.raises(ValueError, match="needs a file"):
+    with pytest.raises(ValueError, match="needs an output file"):
         write_report([run, folder])
 
 
@@ -83,15 +83,15 @@ def test_names_cannot_inject_script(folder: Path) -> None:
     settings["data"]["factors"] = {"<script>alert(1)</script>": factors.pop("shape"), **factors}
     settings["data"]["name"] = '"><script>alert(2)</script>'
     (folder / "run.json").write_text(json.dumps(settings))
-    foreword = Foreword(["<script>3</script>"], {"scores": "<b>"}, [("<i>", "echo '<script>4</script>'")])
-    page = write_report([folder], foreword=foreword).read_text()
+    page_text = PageText(["<script>3</script>"], {"scores": "<b>"}, [("<i>", "echo '<script>4</script>'")])
+    page = write_report([folder], page_text=page_text).read_text()
     assert "<script" not in page and "&lt;script&gt;alert(1)" in page
     Checker(page)
 
 
 def test_an_unfinished_run_is_refused(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    with pytest.raises(ValueError, match="is unfinished: train it to its end with --resume"):
+    with pytest.raises(ValueError, match="Continue its training with --resume"):
         write_report([folder])
     assert not (folder / "report.html").exists()
 
@@ -102,20 +102,22 @@ def test_no_runs_are_refused(tmp_path: Path) -> None:
 
 
 def test_arrays_of_ones_own_are_reported_without_pictures(tmp_path: Path) -> None:
-    dataset = array(torch.rand(8, 1, 28, 28))
-    method = assemble(BetaVAE, dataset.shape, n=8, codes=2, architecture="mlp")
-    run = train(method, dataset, out=tmp_path / "run", steps=1, batch=4, quiet=True, device="cpu")
+    dataset = from_arrays(torch.rand(8, 1, 28, 28))
+    method = build_method(BetaVAE, dataset.shape, n=8, latent_dim=2, architecture="mlp")
+    run = train(method, dataset, out=tmp_path / "run", steps=1, batch_size=4, quiet=True, device="cpu")
     page = write_report([run]).read_text()
     Checker(page)
-    assert "There are no pictures of this run." in page
-    assert "No command line repeats this run" in page
-    assert "not been scored yet" in page
+    assert "No figures for this run." in page
+    assert "No command line reproduces this run" in page
+    assert "No scores yet" in page
 
 
 def test_rows_are_reported_without_pictures(tmp_path: Path) -> None:
-    dataset = array(torch.rand(8, 5))
-    method = assemble(BetaVAE, dataset.shape, n=8, codes=2, architecture="mlp", likelihood=Normal(1.0))
-    run = train(method, dataset, out=tmp_path / "run", steps=1, batch=4, quiet=True, device="cpu")
+    dataset = from_arrays(torch.rand(8, 5))
+    method = build_method(
+        BetaVAE, dataset.shape, n=8, latent_dim=2, architecture="mlp", likelihood=Normal(1.0)
+    )
+    run = train(method, dataset, out=tmp_path / "run", steps=1, batch_size=4, quiet=True, device="cpu")
     assert "rows, not images" in write_report([run]).read_text()
 
 
@@ -123,7 +125,7 @@ def test_data_that_changed_are_not_shown(folder: Path) -> None:
     settings = json.loads((folder / "run.json").read_text())
     settings["data"]["fingerprint"] = "another"
     (folder / "run.json").write_text(json.dumps(settings))
-    assert "its observations or their distribution have changed" in write_report([folder]).read_text()
+    assert "its observations or their distribution differ" in write_report([folder]).read_text()
 
 
 def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,13 +135,21 @@ def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(Autoencoder, "decode", Method.decode)
     page = write_report([folder]).read_text()
     Checker(page)
-    assert "Not every picture could be made. BetaVAE learns no decoder" in page
+    assert "Some figures could not be drawn. BetaVAE has no decoder" in page
     assert 'id="traversals"' not in page and 'id="curves"' in page
 
 
 def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "strand_maps", partial(pictures.strand_maps, count=40))
-    options = {"digits": "bundled", "architecture": "mlp", "steps": 1, "batch": 4, "known": 2, "unknown": 2}
+    monkeypatch.setattr(run_figures, "strand_maps", partial(run_figures.strand_maps, count=40))
+    monkeypatch.setattr(run_figures, "dim_changes", partial(run_figures.dim_changes, count=32))
+    options = {
+        "digits": "bundled",
+        "architecture": "mlp-small",
+        "steps": 1,
+        "batch_size": 4,
+        "known_nuisance_dim": 2,
+        "unknown_nuisance_dim": 2,
+    }
     run = Plan("recon-contrast", "rotation-colored-mnist", options).run(tmp_path / "run", quiet=True)
     score = {
         "metric": "kl",
@@ -148,30 +158,42 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
         "seed": 0,
         "n": 5,
         "n_test": 0,
-        "on": "x --part test",
+        "on": "x --split test",
     }
     run.add_scores([score])
     page = write_report([run]).read_text()
     checker = Checker(page)
-    assert {"strands", "swaps", "leaks", "changes-1-0", "maps-2-0"} <= set(checker.ids)
-    assert "noise for predictive" in page and "coloured by angle" in page and "On x --part test." in page
+    assert {"strands", "swaps", "probes", "changes-1-0", "maps-2-0"} <= set(checker.ids)
+    assert "noise for predictive" in page and "colored by angle" in page and "On x --split test." in page
     names = {file.name for file in (run.folder / "figures").iterdir()}
     assert {"strands.png", "changes.png", "maps.png"} <= names
 
 
 def test_correlated_factors_and_features_of_several_codes_are_shown(tmp_path: Path) -> None:
-    """The joint distribution, DCI's importances, quantiles and neighbours, each in its file and on the page."""
-    options = {"size": 32, "correlate": ("pos_x", "scale"), "resample": 300, "architecture": "mlp"}
-    options |= {"features": 2, "dimensions": 2, "inner_width": 1, "inner_steps": 1, "steps": 1, "batch": 8}
+    """The joint distribution, DCI's importances, quantiles and neighbors, each in its file and on the page."""
+    options = {
+        "image_size": 16,
+        "correlate": ("pos_x", "scale"),
+        "train_size": 300,
+        "architecture": "mlp-small",
+    }
+    options |= {
+        "num_features": 2,
+        "feature_dim": 2,
+        "inner_width": 1,
+        "inner_steps": 1,
+        "steps": 1,
+        "batch_size": 8,
+    }
     run = Plan("intervention", "sprites", options).run(tmp_path / "run", quiet=True, device="cpu")
     evidence = {"importances": [[0.2] * 5, [0.1] * 5]}
     run.add_scores([{"metric": "dci", "protocol": "infogan_cr", "value": 0.5, "evidence": evidence}])
     page = write_report([run]).read_text()
-    for name in ("joint", "importance", "quantiles", "neighbours"):
+    for name in ("joint", "importance", "quantiles", "neighbors"):
         assert (run.folder / "figures" / f"{name}.png").stat().st_size > 1000
     for words in (
-        "training shows pos_x and scale together",
-        "the correlated factors in red",
-        "Neighbours by strand",
+        "values of pos_x and scale in training",
+        "Red: correlated factors.",
+        "Nearest neighbors by strand",
     ):
         assert words in page

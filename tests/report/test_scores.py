@@ -4,8 +4,8 @@ import math
 
 from torch.testing import assert_close
 
-from unbraid.report.scores import knowledge, meaning, score_rows
-from unbraid.runs import Run
+from unbraid.report.scores import kl_table, metric_description, score_rows
+from unbraid.runs.folder import Run
 
 
 def entry(metric: str, value: float, *, n: int = 10) -> dict[str, object]:
@@ -25,19 +25,23 @@ def test_equal_scores_share_a_row_and_others_do_not() -> None:
 
 def test_further_numbers_stand_under_their_score_without_a_sentence() -> None:
     first, further = score_rows({"a": [entry("salient:mig", 0.5), entry("salient:mig.rmig", 0.1)]})
-    assert first.meaning and not first.further
-    assert not further.meaning and further.further
+    assert first.description and not first.is_secondary
+    assert not further.description and further.is_secondary
 
 
 def test_a_metric_of_ones_own_has_no_sentence() -> None:
-    assert meaning("my_metric") == "" and meaning("reconstruction") and meaning("kl")
+    assert (
+        metric_description("my_metric") == ""
+        and metric_description("reconstruction")
+        and metric_description("kl")
+    )
 
 
 def test_what_codes_know_comes_from_the_scores(run: Run) -> None:
-    table = knowledge(run)
+    table = kl_table(run)
     assert table is not None and table.factors == ("shape", "scale", "orientation", "pos_x", "pos_y")
-    assert [row.amount for row in table.rows] == sorted((row.amount for row in table.rows), reverse=True)
-    nats, share = table.rows[0].information[0]
+    assert [row.kl for row in table.rows] == sorted((row.kl for row in table.rows), reverse=True)
+    nats, share = table.rows[0].mutual_information[0]
     assert_close(share, nats / math.log(3))
 
 
@@ -46,4 +50,4 @@ def test_a_run_without_scores_knows_nothing(run: Run) -> None:
         def scores(self) -> list[dict[str, object]]:
             return []
 
-    assert knowledge(Unscored(run.folder)) is None
+    assert kl_table(Unscored(run.folder)) is None

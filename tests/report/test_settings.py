@@ -1,7 +1,7 @@
 """Settings side by side, src/unbraid/report/settings.py."""
 
-from unbraid.report.settings import settings_of, side_by_side, words
-from unbraid.runs import Run
+from unbraid.report.settings import format_value, settings_of, side_by_side
+from unbraid.runs.folder import Run
 
 
 def test_settings_are_words(run: Run) -> None:
@@ -11,11 +11,24 @@ def test_settings_are_words(run: Run) -> None:
 
 
 def test_each_kind_of_value_is_written_as_people_write_it() -> None:
-    assert words(None) == "none" and words(True) == "True" and words([0.5, "a"]) == "0.5, a"
-    assert words({"network": "MLPEncoder", "arguments": {"codes": 4}}) == "MLPEncoder (codes 4)"
-    assert words({"plain": "adam:0.001"}) == "adam:0.001" and words({"own": "mine.Net"}) == "mine.Net"
+    assert (
+        format_value(None) == "none" and format_value(True) == "True" and format_value([0.5, "a"]) == "0.5, a"
+    )
+    assert (
+        format_value({"network": "MLPEncoder", "arguments": {"latent_dim": 4}}) == "MLPEncoder (latent_dim 4)"
+    )
+    assert (
+        format_value({"spec": "adam:0.001"}) == "adam:0.001"
+        and format_value({"custom": "mine.Net"}) == "mine.Net"
+    )
 
 
 def test_what_differs_is_marked() -> None:
-    rows = side_by_side({"a": {"beta": "1", "codes": "4"}, "b": {"beta": "2", "codes": "4", "rate": "3"}})
-    assert rows == [("beta", ["1", "2"], True), ("codes", ["4", "4"], False), ("rate", ["–", "3"], True)]
+    rows = side_by_side(
+        {"a": {"beta": "1", "latent_dim": "4"}, "b": {"beta": "2", "latent_dim": "4", "lr_schedule": "3"}}
+    )
+    assert rows == [
+        ("beta", ["1", "2"], True),
+        ("latent_dim", ["4", "4"], False),
+        ("lr_schedule", ["–", "3"], True),
+    ]

@@ -5,10 +5,10 @@ import pytest
 
 from unbraid.report.charts import file_bytes
 from unbraid.report.strand_charts import change_chart, map_chart
-from unbraid.report.strand_figures import CodeChanges, StrandMaps
+from unbraid.report.strand_figures import DimChanges, StrandMaps
 from unbraid.strands import Strands
 
-CHANGES = CodeChanges(("class", "angle"), np.array([[1.0, 0.2, 0.0], [0.1, 0.0, 0.8]]))
+CHANGES = DimChanges(("class", "angle"), np.array([[1.0, 0.2, 0.0], [0.1, 0.0, 0.8]]))
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -26,7 +26,7 @@ def test_a_heat_map_goes_strand_by_strand(dark: bool) -> None:
 def test_of_many_codes_those_that_move_most_are_shown() -> None:
     """20 codes that move by 0.05, 0.10, … 1, of which 16 are shown, and one of no strand."""
     change = np.append(np.arange(1, 21) / 20, 0.5)[None]
-    figure = change_chart(CodeChanges(("class",), change), Strands({"many": list(range(20))}, size=21))
+    figure = change_chart(DimChanges(("class",), change), Strands({"many": list(range(20))}, size=21))
     shown = [label.get_text() for label in figure.axes[0].get_xticklabels()]
     assert shown == [str(code) for code in (*range(4, 20), 20)]
     assert [text.get_text() for text in figure.axes[0].texts] == ["many, 16 of 20", ""]
@@ -40,7 +40,7 @@ def test_a_map_names_its_values_in_order() -> None:
     assert len(figure.axes[0].collections[2].get_offsets()) == 2
 
 
-def test_colours_are_shown_as_themselves() -> None:
+def test_colors_are_shown_as_themselves() -> None:
     figure = map_chart(StrandMaps({"one": np.zeros((2, 2))}, "ink", np.array(["ff0000", "00ff00"])))
     faces = [tuple(points.get_facecolor()[0]) for points in figure.axes[0].collections]
     assert faces == [(0.0, 1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0)]

@@ -9,16 +9,16 @@ from torch.testing import assert_close
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.methods.base import Method
-from unbraid.model import Model
-from unbraid.report.strand_figures import code_changes, leaves, strand_edits, strand_maps
+from unbraid.report.strand_figures import dim_changes, innermost_strands, strand_edits, strand_maps
+from unbraid.runs.model import Model
 from unbraid.strands import Strands
 from unbraid.types import Batch, Terms
 
-SPACE = FactorSpace({"class": 2, "thing": 8, "colour": 5})
+SPACE = FactorSpace({"class": 2, "thing": 8, "color": 5})
 
 
 class Painter:
-    """Three pixels: the class, the colour, and half of grey."""
+    """Three pixels: the class, the color, and half of gray."""
 
     shape = (1, 1, 3)
 
@@ -38,26 +38,26 @@ class Copy(Method[Batch]):
     def loss(self, batch: Batch) -> Terms:
         return Terms(batch.x.sum(), {})
 
-    def encode(self, x: Tensor, given: Tensor | None = None) -> Tensor:
+    def encode(self, x: Tensor, condition: Tensor | None = None) -> Tensor:
         return x.flatten(1)
 
-    def decode(self, codes: Tensor, given: Tensor | None = None) -> Tensor:
+    def decode(self, codes: Tensor, condition: Tensor | None = None) -> Tensor:
         return codes.view(-1, 1, 1, 3)
 
 
 def things(source: object = None) -> Dataset:
-    """Eight things, the odd ones of class 1, in three colours each."""
-    rows = [[thing % 2, thing, colour] for thing in range(8) for colour in (0, 1, 2)]
+    """Eight things, the odd ones of class 1, in three colors each."""
+    rows = [[thing % 2, thing, color] for thing in range(8) for color in (0, 1, 2)]
     return Dataset(
         Painter() if source is None else source,
         name="things",
-        white=100,
-        space=SPACE,
+        max_value=100,
+        factor_space=SPACE,
         combinations=SPACE.index(torch.tensor(rows)),
         label="class",
-        nuisances=("colour",),
+        nuisances=("color",),
         instance="thing",
-        value_names={"colour": ["red", "green", "blue", "black", "white"]},
+        value_names={"color": ["red", "green", "blue", "black", "white"]},
     )
 
 
@@ -66,63 +66,63 @@ def model() -> Model:
 
 
 def test_a_changed_factor_moves_the_codes_that_show_it() -> None:
-    """The class moves code 0 alone, by 1 where two random observations differ by 1/2; the colour code 1 alone.
+    """The class moves code 0 alone, by 1 where two random observations differ by 1/2; the color code 1 alone.
 
-    Colours 0, 1 and 2: two different ones are 4/3 · 0.2 apart, two random ones 2/3 of that. Code 2 never moves.
+    Colors 0, 1 and 2: two different ones are 4/3 · 0.2 apart, two random ones 2/3 of that. Code 2 never moves.
     """
-    changes = code_changes(model(), things(), count=3_000)
-    assert changes.factors == ("class", "colour")
+    changes = dim_changes(model(), things(), count=3_000)
+    assert changes.factors == ("class", "color")
     expected = np.array([[2.0, 0.0, 0.0], [0.0, 1.5, 0.0]])
     assert_close(changes.change, expected.astype(np.float32), atol=0.1, rtol=0)
 
 
 def test_only_what_is_stored_is_shown_of_stored_images() -> None:
     dataset = things()
-    stored = things(Painter()(dataset.factors(dataset.rows())))
-    changes = code_changes(model(), stored, count=50)
-    assert changes.factors == ("class", "colour")
-    two = stored._rows(torch.tensor([0, 4]))._with(instance=None)  # they differ in all three factors
-    with pytest.raises(ValueError, match="no two observations that differ in one factor alone"):
-        code_changes(model(), two)
+    stored = things(Painter()(dataset.factors(dataset.indices())))
+    changes = dim_changes(model(), stored, count=50)
+    assert changes.factors == ("class", "color")
+    two = stored.subset(torch.tensor([0, 4])).replace(instance=None)  # they differ in all three factors
+    with pytest.raises(ValueError, match="no 8 pairs of observations that differ in one factor only"):
+        dim_changes(model(), two)
 
 
 def test_strands_are_exchanged_and_replaced_by_noise() -> None:
     figure = strand_edits(model(), things(), count=4)
     rows = {row.label: row.images.flatten(1) for row in figure.rows}
     assert list(rows) == [
-        "original",
+        "input",
         "partner",
         "decoded",
         "nuisance of partner",
         "noise for predictive",
         "noise for nuisance",
     ]
-    assert_close(rows["decoded"], rows["original"])
-    assert_close(rows["original"][:, 0], rows["partner"][:, 0])
-    assert (rows["original"][:, 1] != rows["partner"][:, 1]).all()
+    assert_close(rows["decoded"], rows["input"])
+    assert_close(rows["input"][:, 0], rows["partner"][:, 0])
+    assert (rows["input"][:, 1] != rows["partner"][:, 1]).all()
     assert_close(rows["nuisance of partner"][:, 1:], rows["partner"][:, 1:])
-    assert_close(rows["noise for predictive"][:, 1:], rows["original"][:, 1:])
-    assert (rows["noise for predictive"][:, 0] != rows["original"][:, 0]).all()
-    assert_close(rows["noise for nuisance"][:, 0], rows["original"][:, 0])
+    assert_close(rows["noise for predictive"][:, 1:], rows["input"][:, 1:])
+    assert (rows["noise for predictive"][:, 0] != rows["input"][:, 0]).all()
+    assert_close(rows["noise for nuisance"][:, 0], rows["input"][:, 0])
 
 
 def test_leaves_are_the_strands_that_hold_no_other() -> None:
-    assert leaves(model().strands) == ("predictive", "known", "unknown")
+    assert innermost_strands(model().strands) == ("predictive", "known", "unknown")
 
 
 def test_a_map_has_a_point_for_each_observation() -> None:
     maps = strand_maps(model(), things(), strands=("nuisance",), count=24)
-    assert maps.factor == "colour" and set(maps.values) == {"red", "green", "blue"}
+    assert maps.factor == "color" and set(maps.values) == {"red", "green", "blue"}
     assert maps.points["nuisance"].shape == (24, 2)
     same = strand_maps(model(), things(), strands=("nuisance",), count=24)
     assert_close(maps.points["nuisance"], same.points["nuisance"])
 
 
 def test_mistakes_get_one_sentence() -> None:
-    plain = Dataset(torch.zeros(4, 1, 1, 3), name="plain", white=1)
+    plain = Dataset(torch.zeros(4, 1, 1, 3), name="plain", max_value=1)
     with pytest.raises(ValueError, match="plain has no known factors"):
-        code_changes(model(), plain)
-    with pytest.raises(ValueError, match="plain names no nuisance or class"):
+        dim_changes(model(), plain)
+    with pytest.raises(ValueError, match="plain has no nuisance and no class"):
         strand_maps(model(), plain)
     with pytest.raises(ValueError, match="plain has no known"):
         strand_edits(model(), plain)

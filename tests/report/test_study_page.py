@@ -11,10 +11,11 @@ import pytest
 
 from tests.report.test_page import Checker
 from tests.small_study import PLANS, small_study
-from unbraid.plan import replace
+from unbraid.explore import write_explorers
 from unbraid.report import study_page
 from unbraid.report.study_page import shown_runs, write_study_report
-from unbraid.results import open_study
+from unbraid.studies.plan import replace
+from unbraid.studies.results import open_study
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ASK = """<script>addEventListener("load", () => {
@@ -96,7 +97,7 @@ def test_its_tables_hold_ours_and_the_published_numbers(folder: Path, page: Path
         ["ada-gvae", ""],
     ]
     rows = {(row.method, row.settings.get("beta"), row.metric): row for row in open_study(folder).rows}
-    mig = next(place for place, name in enumerate(results[0]) if name.startswith("mig"))
+    mig = next(index for index, name in enumerate(results[0]) if name.startswith("mig"))
     cell = results[2][mig]
     assert cell.endswith("n\xa0=\xa02 [0.2135]")
     shown = rows["beta-vae", 4.0, "mig"]
@@ -123,38 +124,39 @@ def test_the_run_nearest_to_its_settings_mean_is_shown(folder: Path) -> None:
 def test_one_run_a_method_where_there_would_be_too_many(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_page, "MOST_SHOWN", 1)
+    monkeypatch.setattr(study_page, "MAX_RUNS", 1)
     assert len(shown_runs(open_study(folder))) == 1
 
 
 def test_a_page_that_would_be_too_heavy_shows_fewer_runs(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study_page, "MOST_BYTES", 1000)
+    monkeypatch.setattr(study_page, "MAX_BYTES", 1000)
     text = write_study_report(folder, tmp_path / "page.html").read_text()
-    assert "1 more would make the page too heavy" in text and 'alt="ada-gvae' not in text
+    assert "1 more would exceed the page size" in text and 'alt="ada-gvae' not in text
 
 
 def test_single_seeds_are_compared_with_nothing(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study", [PLANS[0], PLANS[2]], name="described in Python")
     text = write_study_report(folder, tmp_path / "page.html", title="Two <runs>").read_text()
     Checker(text)
-    assert "No two settings share two seeds" in text and "described in Python: call" in text
+    assert "No two settings have two seeds in common" in text and "defined in Python. Repeat it with" in text
     assert "<title>Two &lt;runs&gt;</title>" in text
 
 
 def test_explorers_are_written_where_they_can_be_and_linked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plans = [replace(PLANS[0], architecture="conv"), PLANS[4]]  # the second has too many weights for a page
+    plans = [PLANS[0], replace(PLANS[4], architecture="mlp")]  # the second has too many weights for a page
     folder = small_study(tmp_path / "a study", plans)
     page = tmp_path / "pages" / "page.html"
     assert "Explore this model" not in write_study_report(folder, page).read_text()
-    links = re.findall(r'href="([^"]*)"', write_study_report(folder, page, explorers=True).read_text())
-    assert links == [f"../a%20study/runs/{plans[0].folder}/explorer.html"]
-    assert f"{plans[1].folder} has no explorer: " in capsys.readouterr().err
-    written = folder / "runs" / plans[0].folder / "explorer.html"
-    assert written.exists() and not (folder / "runs" / plans[1].folder / "explorer.html").exists()
+    write_explorers([run for _, run in shown_runs(open_study(folder))])
+    links = re.findall(r'href="([^"]*)"', write_study_report(folder, page).read_text())
+    assert links == [f"../a%20study/runs/{plans[0].folder_name}/explorer.html"]
+    assert f"{plans[1].folder_name} has no explorer: " in capsys.readouterr().err
+    written = folder / "runs" / plans[0].folder_name / "explorer.html"
+    assert written.exists() and not (folder / "runs" / plans[1].folder_name / "explorer.html").exists()
     os.utime(written, (0, 0))  # older than the weights: not of this model
     assert "Explore this model" not in write_study_report(folder, page).read_text()
 

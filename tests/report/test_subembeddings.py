@@ -9,20 +9,20 @@ import torch
 from unbraid.data import backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.mnist_stl10 import mnist_stl10
-from unbraid.plan import Plan
 from unbraid.recipes import Recipe
 from unbraid.report.command import command_of
 from unbraid.report.page import write_report
 from unbraid.report.subembeddings import (
     accuracies,
     accuracy_chart,
+    location_chart,
     map_chart,
-    place_chart,
     tradeoff_chart,
     view_pairs,
 )
-from unbraid.runs import Run
-from unbraid.study import study
+from unbraid.runs.folder import Run
+from unbraid.studies.plan import Plan
+from unbraid.studies.study import study
 
 TABLE = {"z.digit": 0.97, "z.background": 0.63, "z0.digit": 0.9, "z0.background": 0.1}
 
@@ -30,22 +30,24 @@ TABLE = {"z.digit": 0.97, "z.background": 0.63, "z0.digit": 0.9, "z0.background"
 @pytest.fixture
 def overlays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dataset:
     monkeypatch.setattr(backgrounds, "TEXTURES", 20)
-    return mnist_stl10(tmp_path, digits="bundled", backgrounds="textures", pairs=40, size=32, variant="dc-dl")
+    return mnist_stl10(
+        tmp_path, digits="bundled", backgrounds="textures", pairs=40, image_size=32, variant="dc-dl"
+    )
 
 
 def test_view_pairs_stand_above_each_other_and_say_what_they_share(overlays: Dataset) -> None:
     figure = view_pairs(overlays, count=5)
     assert [row.label for row in figure.rows] == ["view 0", "view 1"] and len(figure.rows[0].images) == 5
-    assert figure.caption.endswith("They share digit and location, and differ in background.")
+    assert figure.caption.endswith("The views share digit and location and differ in background.")
     assert torch.equal(view_pairs(overlays, count=5).rows[1].images, figure.rows[1].images)
     plain = Dataset(torch.zeros(4, 1, 16, 16, dtype=torch.uint8), name="plain")
-    assert view_pairs(plain).caption == "Columns are pairs of views."
+    assert view_pairs(plain).caption == "Each column is a pair of views."
 
 
 def test_places_are_the_paper_s_eight_and_two_have_their_box() -> None:
-    (axes,) = place_chart().axes
-    centres = [tuple(float(line.get_data()[k][0]) for k in (0, 1)) for line in axes.lines]
-    assert centres[:2] == [(14.0, 16.0), (26.0, 16.0)] and centres[-1] == (50.0, 48.0) and len(centres) == 8
+    (axes,) = location_chart().axes
+    centers = [tuple(float(line.get_data()[k][0]) for k in (0, 1)) for line in axes.lines]
+    assert centers[:2] == [(14.0, 16.0), (26.0, 16.0)] and centers[-1] == (50.0, 48.0) and len(centers) == 8
     assert [box.get_xy() for box in axes.patches] == [(24, 2), (0, 34)]  # type: ignore[attr-defined]
 
 
@@ -54,7 +56,7 @@ def test_terms_of_a_training_have_an_axis_each() -> None:
     axes = tradeoff_chart(history).axes
     assert [ax.get_title(loc="left") for ax in axes] == ["infomax", "infomin"]
     assert list(axes[1].lines[0].get_ydata()) == [0.0, -1.0, -2.0]
-    with pytest.raises(ValueError, match="holds none of infomax, infomin"):
+    with pytest.raises(ValueError, match="contains none of infomax, infomin"):
         tradeoff_chart([{"step": 1, "loss": 2.0}])
 
 
@@ -83,18 +85,18 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
         "subinfomax",
         "mnist-stl10",
         {
-            **{"digits": "bundled", "backgrounds": "textures", "pairs": 60, "size": 32},
+            **{"digits": "bundled", "backgrounds": "textures", "pairs": 60, "image_size": 32},
             **{
                 "architecture": "mlp",
                 "steps": 2,
-                "batch": 8,
-                "orthogonality": 0.1,
+                "batch_size": 8,
+                "lambda_orthogonality": 0.1,
                 "crop": 1.0,
-                "colour": 0.0,
+                "color_jitter": 0.0,
             },
         },
         metrics=("z:disentanglement_gap",),
-        scoring={"samples": 60, "test_samples": 40, "test_part": "test"},
+        evaluation={"num_samples": 60, "num_test_samples": 40, "test_split": "test"},
     )
     published = {("subinfomax", "z:disentanglement_gap.accuracy.z0.digit"): 0.766}
     result = study(
@@ -109,8 +111,12 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
     names = ["digit", "background", "location"]
     assert list(table) == [f"{part}.{name}" for part in ("z", "z0", "z1", "chance") for name in names]
     assert 0 < table["chance.digit"] < 0.3 and accuracies(Run(folder), "r") == {}
-    assert all(score["on"] == "mnist-stl10 --part test" for score in Run(folder).scores())
+    assert all(score["on"] == "mnist-stl10 --split test" for score in Run(folder).scores())
     page = write_report([folder], root=tmp_path).read_text()
-    assert "What each part tells" in page and "View pairs" in page and "Reconstructions" not in page
+    assert (
+        "Probe accuracy per strand and factor" in page
+        and "View pairs" in page
+        and "Reconstructions" not in page
+    )
     assert (folder / "figures" / "subembeddings.png").is_file()
     assert "--architecture mlp" in command_of(Run(folder))

@@ -3,8 +3,8 @@
 import pytest
 
 from unbraid.report.charts import file_bytes
-from unbraid.report.sweeps import along, sweep_chart, swept
-from unbraid.tables import Row
+from unbraid.report.sweeps import mean_over_others, sweep_chart, varied_settings
+from unbraid.studies.tables import Row
 
 
 def row(method: str, weight: float, mean: float, metric: str = "salient:clustering") -> Row:
@@ -32,14 +32,14 @@ def test_every_method_has_its_line_and_its_name() -> None:
 
 
 def test_a_score_that_is_not_there_is_said() -> None:
-    with pytest.raises(ValueError, match="No row of the study has the score 'mig' at a value of 'lambda_z'"):
+    with pytest.raises(ValueError, match="No row of the study has a score 'mig' with a value of 'lambda_z'"):
         sweep_chart(ROWS, "lambda_z", "mig")
 
 
 def test_settings_that_take_several_numbers_within_a_method_are_swept() -> None:
     rows = [*ROWS, row("cvae", 1.0, 0.4)]
     rows = [entry._replace(settings=entry.settings | {"mix": "linear", "flag": True}) for entry in rows]
-    assert swept(rows) == ["lambda_z"] and swept(ROWS[:1]) == []
+    assert varied_settings(rows) == ["lambda_z"] and varied_settings(ROWS[:1]) == []
 
 
 def test_where_other_settings_vary_too_their_mean_is_taken() -> None:
@@ -47,7 +47,7 @@ def test_where_other_settings_vary_too_their_mean_is_taken() -> None:
         row("a", 1.0, mean)._replace(settings={"lambda_z": 1.0, "other": other})
         for other, mean in ((0, 0.2), (1, 0.6))
     ]
-    (found,) = along(rows, "lambda_z", "salient:clustering")
+    (found,) = mean_over_others(rows, "lambda_z", "salient:clustering")
     assert found.mean == pytest.approx(0.4) and found.std == pytest.approx(0.4 / 2**0.5)
     assert found.settings == {"lambda_z": 1.0}
-    assert along(ROWS, "lambda_z", "kl") == []
+    assert mean_over_others(ROWS, "lambda_z", "kl") == []

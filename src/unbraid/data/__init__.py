@@ -1,61 +1,97 @@
-"""Data: factor spaces, datasets, and the draws that make each kind of batch."""
+"""Factor spaces, datasets, and the draws that sample each type of batch."""
 
-from unbraid.data.catalogue import DATASETS, check_dataset, get_dataset, open_dataset
-from unbraid.data.coloured_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.arrays import ARRAY_SUFFIXES, from_arrays, from_npz
+from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.columns import ColumnScaler
 from unbraid.data.credit import credit
-from unbraid.data.dataset import Dataset, Renderer
-from unbraid.data.draws import DRAWS, Draw, Pairs, Samples
+from unbraid.data.dataset import Dataset
+from unbraid.data.draws import (
+    DRAWS,
+    ChecksBatchSize,
+    ChecksCUDAGraph,
+    ChoosesClass,
+    ContrastDraw,
+    CountsLabels,
+    Draw,
+    IIDDraw,
+    SeesBackground,
+)
 from unbraid.data.dsprites import dsprites
 from unbraid.data.emnist import emnist
 from unbraid.data.factors import FactorSpace
-from unbraid.data.files import archive, array, folder
 from unbraid.data.flowers102 import flowers102
 from unbraid.data.hue_mnist import hue_mnist
-from unbraid.data.law import under_law
+from unbraid.data.image_folder import image_files, image_folder, read_image
+from unbraid.data.licenses import GENERATED, license
 from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits, read_digits
-from unbraid.data.mnist_stl10 import mnist_stl10
+from unbraid.data.mnist_stl10 import DIGIT_SIDE, LEFTS, TOPS, mnist_stl10
 from unbraid.data.mpi3d import mpi3d
+from unbraid.data.pair_draw import PairDraw
+from unbraid.data.palettes import TRAIN
+from unbraid.data.registry import DATASETS, check_dataset, constructor, download_dataset, open_dataset
+from unbraid.data.renderer import Renderer
 from unbraid.data.rooms import rooms
-from unbraid.data.sets import Sets
+from unbraid.data.same_instance import random_split
+from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
+from unbraid.data.set_draw import SetDraw
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
-from unbraid.data.table import read_table, table
-from unbraid.data.views import Views
+from unbraid.data.table import from_csv, read_table
+from unbraid.data.view_draw import ViewDraw
 
 __all__ = [
+    "ARRAY_SUFFIXES",
     "DATASETS",
+    "DIGIT_SIDE",
     "DRAWS",
+    "GENERATED",
+    "LEFTS",
+    "SAMPLING_OPTIONS",
+    "TOPS",
+    "TRAIN",
+    "ChecksBatchSize",
+    "ChecksCUDAGraph",
+    "ChoosesClass",
+    "ColumnScaler",
+    "ContrastDraw",
+    "CountsLabels",
     "Dataset",
     "Draw",
     "FactorSpace",
-    "Pairs",
+    "IIDDraw",
+    "PairDraw",
     "Renderer",
-    "Samples",
-    "Sets",
-    "Views",
-    "archive",
-    "array",
+    "SeesBackground",
+    "SetDraw",
+    "ViewDraw",
+    "apply_sampling",
     "check_dataset",
     "colored_mnist",
+    "constructor",
     "credit",
     "digits",
+    "download_dataset",
     "dsprites",
     "emnist",
     "flowers102",
-    "folder",
-    "get_dataset",
+    "from_arrays",
+    "from_csv",
+    "from_npz",
     "hue_mnist",
+    "image_files",
+    "image_folder",
+    "license",
     "mixture",
     "mnist_stl10",
     "mpi3d",
     "open_dataset",
+    "random_split",
     "read_digits",
+    "read_image",
     "read_table",
     "rooms",
     "rotation_colored_mnist",
     "shapes3d",
     "sprites",
-    "table",
-    "under_law",
 ]

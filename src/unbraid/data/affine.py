@@ -1,4 +1,4 @@
-"""Affine transformations of whole batches of images, on their own device."""
+"""Affine transformations of batches of images, on the device of the images."""
 
 import torch
 from jaxtyping import Float
@@ -16,18 +16,18 @@ def affine(
     angle: Float[Tensor, " b"],
     scale: Float[Tensor, " b"],
 ) -> Images:
-    """Each image scaled and turned about its centre, then moved; what comes in from outside is black.
+    """Each image scaled and rotated about its center, then translated; pixels from outside are black.
 
     Args:
         x: Images.
-        right: How far to the right, as a part of the width.
-        down: How far downwards, as a part of the height.
-        angle: Counterclockwise as seen, in radians.
-        scale: How many times as large.
+        right: Translation to the right as a fraction of the width.
+        down: Translation downwards as a fraction of the height.
+        angle: Rotation in radians, counterclockwise in the image.
+        scale: Factor by which the image is enlarged.
     """
     height, width = x.shape[2:]
     cos, sin = angle.cos() / scale, angle.sin() / scale
-    # The grid asks where each pixel comes from, in units of half a side: the inverse of what is done to the image.
+    # The grid holds the source of each pixel in units of half a side: the inverse of the transformation.
     a, b = cos, -sin * (height / width)
     c, d = sin * (width / height), cos
     u, v = 2 * right, 2 * down

@@ -4,12 +4,12 @@ import zipfile
 from pathlib import Path
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import Source
+from unbraid.data.download import RemoteFile
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import SIDE, Part, as_idx
-from unbraid.data.unpack import readable
+from unbraid.data.mnist import SIDE, Split, parse_idx
+from unbraid.data.unpack import explain_read_errors
 
-SOURCE = Source(
+SOURCE = RemoteFile(
     url="https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
     sha256=None,
     file="emnist/gzip.zip",
@@ -17,26 +17,26 @@ SOURCE = Source(
 COUNTS = {"train": 240_000, "test": 40_000}
 
 
-def emnist(root: Path | None = None, *, part: Part = "train") -> Dataset:
-    """Written digits in grey, 28×28: 240,000 to train on and 40,000 to test.
+def emnist(root: Path | None = None, *, split: Split = "train") -> Dataset:
+    """Handwritten digits in gray, 28×28: 240,000 for training and 40,000 for testing.
 
-    The file stores each picture with rows and columns exchanged; here they stand upright.
+    The official file stores each image transposed; here the digits are upright.
 
     Args:
-        root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        part: The training digits or the test digits.
+        root: Data root; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
+        split: The training digits (`train`) or the test digits (`test`).
     """
-    if part not in COUNTS:
-        raise ValueError(f"EMNIST has the parts {' and '.join(COUNTS)}; got part={part!r}.")
-    path, count = SOURCE.locate(root), COUNTS[part]
-    with readable(path), zipfile.ZipFile(path) as archive:
-        prefix = f"gzip/emnist-digits-{part}"
-        images = as_idx(archive.read(f"{prefix}-images-idx3-ubyte.gz"), (count, SIDE, SIDE))
-        labels = as_idx(archive.read(f"{prefix}-labels-idx1-ubyte.gz"), (count,))
+    if split not in COUNTS:
+        raise ValueError(f"EMNIST has the splits {' and '.join(COUNTS)}; got split={split!r}.")
+    path, count = SOURCE.require(root), COUNTS[split]
+    with explain_read_errors(path), zipfile.ZipFile(path) as archive:
+        prefix = f"gzip/emnist-digits-{split}"
+        images = parse_idx(archive.read(f"{prefix}-images-idx3-ubyte.gz"), (count, SIDE, SIDE))
+        labels = parse_idx(archive.read(f"{prefix}-labels-idx1-ubyte.gz"), (count,))
     return Dataset(
         images.mT.contiguous()[:, None],
-        name="emnist" if part == "train" else f"emnist-{part}",
-        space=FactorSpace({"digit": 10}),
+        name="emnist" if split == "train" else f"emnist-{split}",
+        factor_space=FactorSpace({"digit": 10}),
         combinations=labels.long(),
         label="digit",
     )

@@ -1,4 +1,4 @@
-"""Factor spaces: the combinations of factor values a data set shows, and how often each is drawn."""
+"""Factor spaces: the combinations of factor values in a dataset, and how often each is sampled."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +12,8 @@ from torch import Generator, Tensor
 class FactorSpace:
     """Named factors with finitely many values, and a distribution over their combinations.
 
-    A combination has a number by mixed radix, the last factor running fastest. Without a `support` every
-    combination occurs; without `weights` those that occur are equally likely.
+    Combinations are numbered in mixed radix, the last factor varying fastest. Without a `support` every combination
+    occurs; without `weights` the combinations that occur are equally likely.
 
     >>> space = FactorSpace({"shape": 3, "scale": 6})
     >>> space.index(torch.tensor([[2, 5]])), space.values(torch.tensor([17]))
@@ -34,18 +34,18 @@ class FactorSpace:
                 f"A factor space needs at least one factor, each with a value; got {dict(sizes)}."
             )
         self.names, self.sizes = tuple(sizes), tuple(sizes.values())
-        self.combinations = math.prod(self.sizes)
+        self.num_combinations = math.prod(self.sizes)
         if weights is not None and not bool((weights >= 0).all() & weights.isfinite().all()):
-            raise ValueError("Combinations of factors are weighted by finite numbers, none of them below 0.")
+            raise ValueError("Weights of factor combinations must be finite and at least 0.")
         if weights is not None and not bool((weights > 0).any()):
-            raise ValueError("No combination of factors has a weight above 0: allow more of them.")
+            raise ValueError("No combination of factors has a weight above 0: allow more combinations.")
         if support is not None:
             support, order = support.sort()
             weights = None if weights is None else weights[order]
         self.support = support  # numbers of the combinations that occur, sorted; None for all
         self.weights = weights  # one for each of the support
         self._cumulative = None if weights is None else weights.double().cumsum(0)
-        strides = [math.prod(self.sizes[place + 1 :]) for place in range(len(self.sizes))]
+        strides = [math.prod(self.sizes[index + 1 :]) for index in range(len(self.sizes))]
         tables = [table for table in (support, weights) if table is not None]
         device = tables[0].device if tables else torch.device("cpu")
         self._strides = torch.tensor(strides, device=device)
@@ -53,12 +53,12 @@ class FactorSpace:
 
     def __len__(self) -> int:
         """How many combinations occur."""
-        return self.combinations if self.support is None else len(self.support)
+        return self.num_combinations if self.support is None else len(self.support)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.names, self.sizes, strict=True))
-        law = "uniform" if self.weights is None else "weighted"
-        return f"FactorSpace({sizes}; {len(self)} of {self.combinations} combinations, {law})"
+        kind = "uniform" if self.weights is None else "weighted"
+        return f"FactorSpace({sizes}; {len(self)} of {self.num_combinations} combinations, {kind})"
 
     def to(self, device: torch.device | str) -> "FactorSpace":
         """The same space with its tables on a device."""
@@ -67,61 +67,61 @@ class FactorSpace:
             None if self.weights is None else self.weights.to(device),
         )
         moved._strides, moved._sizes = self._strides.to(device), self._sizes.to(device)
-        moved.__dict__["occurring"] = tuple(values.to(device) for values in self.occurring)
+        moved.__dict__["observed_values"] = tuple(values.to(device) for values in self.observed_values)
         return moved
 
     def column(self, name: str) -> int:
-        """The place of a factor among the names."""
+        """The column of a factor among the factor values."""
         if name not in self.names:
             raise ValueError(f"There is no factor {name!r}; the factors are {', '.join(self.names)}.")
         return self.names.index(name)
 
     def index(self, values: Int[Tensor, "n k"]) -> Int[Tensor, " n"]:
-        """The numbers of combinations given by their values."""
+        """The combination numbers of factor values."""
         return (values * self._strides).sum(1)
 
     def values(self, index: Int[Tensor, " n"]) -> Int[Tensor, "n k"]:
-        """The values of combinations given by their numbers."""
+        """The factor values of combination numbers."""
         return index[:, None] // self._strides % self._sizes
 
     def weight(self, index: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
-        """How likely each combination is, up to a common scale; 0 for one that does not occur."""
+        """The weight of each combination, up to a common scale; 0 for combinations that do not occur."""
         if self.support is None:
             inside = torch.ones_like(index, dtype=torch.float64)
             return inside if self.weights is None else self.weights[index].double()
-        place = torch.searchsorted(self.support, index).clamp(max=len(self.support) - 1)
-        inside = (self.support[place] == index).double()
-        return inside if self.weights is None else inside * self.weights[place]
+        position = torch.searchsorted(self.support, index).clamp(max=len(self.support) - 1)
+        inside = (self.support[position] == index).double()
+        return inside if self.weights is None else inside * self.weights[position]
 
     def draw(self, size: int, generator: Generator) -> Int[Tensor, " n"]:
-        """Numbers of combinations drawn from the distribution, on the device of the generator."""
+        """Combination numbers sampled from the distribution, on the device of the generator."""
         device = generator.device
         if self._cumulative is None:
-            place = torch.randint(len(self), (size,), generator=generator, device=device)
+            torch_device = torch.randint(len(self), (size,), generator=generator, device=device)
         else:
             u = torch.rand(size, generator=generator, device=device, dtype=torch.float64)
-            place = torch.searchsorted(self._cumulative, u * self._cumulative[-1], right=True)
-            place = place.clamp(max=len(self) - 1)
-        return place if self.support is None else self.support[place]
+            torch_device = torch.searchsorted(self._cumulative, u * self._cumulative[-1], right=True)
+            torch_device = torch_device.clamp(max=len(self) - 1)
+        return torch_device if self.support is None else self.support[torch_device]
 
     @cached_property
-    def occurring(self) -> tuple[Int[Tensor, " v"], ...]:
-        """Of each factor the values that occur in some combination, in order."""
+    def observed_values(self) -> tuple[Int[Tensor, " v"], ...]:
+        """The values of each factor that occur in some combination, in order."""
         if self.support is None:
             return tuple(torch.arange(size, device=self._strides.device) for size in self.sizes)
         return tuple(column.unique() for column in self.values(self.support).unbind(1))
 
     @property
-    def product(self) -> bool:
-        """Whether any values that occur also occur together, all combinations of them equally often."""
-        return self.weights is None and len(self) == math.prod(map(len, self.occurring))
+    def is_product(self) -> bool:
+        """Whether all combinations of the observed values occur, equally often."""
+        return self.weights is None and len(self) == math.prod(map(len, self.observed_values))
 
     def redraw(
         self, values: Int[Tensor, "n k"], u: Float[Tensor, "n k"], *, other: bool = False
     ) -> Int[Tensor, "n k"]:
-        """For each value a new one of its factor among those that occur, by u in [0, 1).
+        """For each value an observed value of the same factor, chosen by u in [0, 1).
 
-        With `other` it is never the old one, unless that is all there is. Nothing waits for the device.
+        With `other` the new value differs from the old one, if the factor has several. Nothing waits for the device.
         """
         table, counts = self._choices
         if other:
@@ -133,68 +133,64 @@ class FactorSpace:
 
     @cached_property
     def _choices(self) -> tuple[Int[Tensor, "k v"], Int[Tensor, " k"]]:
-        """The occurring values as rows of one table, filled up with what is larger, and how many there are."""
-        counts = [len(values) for values in self.occurring]
+        """The observed values of each factor as a row, padded with larger numbers, and their counts."""
+        counts = [len(values) for values in self.observed_values]
         table = self._strides.new_full((len(counts), max(counts)), max(self.sizes))
-        for row, values in enumerate(self.occurring):
+        for row, values in enumerate(self.observed_values):
             table[row, : len(values)] = values
         return table, torch.tensor(counts, device=table.device)
 
     def only(self, **allowed: Iterable[int]) -> "FactorSpace":
-        """The space in which each named factor takes the given values alone."""
+        """The space in which each named factor takes only the given values."""
         return self._keep(self._takes(allowed).all(1))
 
     def without(self, **held_out: Iterable[int]) -> "FactorSpace":
-        """The space in which no named factor takes the given values: the complement in each factor."""
+        """The space in which no named factor takes any of the given values."""
         return self._keep(~self._takes(held_out).any(1))
 
-    def among(self, index: Int[Tensor, " n"]) -> "FactorSpace":
-        """The space in which no other combinations occur than those given by their numbers."""
+    def restricted_to(self, index: Int[Tensor, " n"]) -> "FactorSpace":
+        """The space in which only the given combination numbers occur."""
         if self.support is not None or self.weights is not None:
             kept = torch.isin(self._numbers(), index)
             return self if bool(kept.all()) else self._keep(kept)
-        numbers = index.unique()  # never all combinations: a table may have more than memory holds
-        return self if len(numbers) == self.combinations else self._with(numbers, None)
+        numbers = index.unique()  # not all combinations: there may be more than fit in memory
+        return self if len(numbers) == self.num_combinations else self._with(numbers, None)
 
     def correlated(self, first: str, second: str, *, sigma: float = 0.2) -> "FactorSpace":
-        """A ridge over two factors: weight exp(-(v1 - v2)² / 2σ²) with both scaled to [0, 1].
+        """Two factors correlated by the weight exp(-(v1 - v2)² / 2σ²), with both scaled to [0, 1].
 
-        Träuble et al., 2021, arXiv:2006.07886. The smaller σ, the stronger the correlation.
+        Träuble et al., 2021, arXiv:2006.07886. A smaller σ is a stronger correlation.
         """
         if not 0 < sigma < math.inf:
-            raise ValueError(
-                f"The width σ of a correlation must be a number above 0, and finite; got {sigma}."
-            )
+            raise ValueError(f"The width σ of a correlation must be finite and above 0; got {sigma}.")
         columns = self.column(first), self.column(second)
         scaled = self.values(self._numbers()).double() / (self._sizes - 1).clamp(min=1)
         gap = scaled[:, columns[0]] - scaled[:, columns[1]]
         weights = torch.exp(-gap.square() / (2 * sigma**2))
         if not bool((weights > 0).any()):
             raise ValueError(
-                f"No combination that occurs has {first} and {second} near enough for a ridge of width {sigma}: give a "
-                "larger sigma."
+                f"No combination that occurs has {first} and {second} close enough for the width σ = {sigma}: give a "
+                "larger σ."
             )
         return self._reweigh(weights)
 
     def weighted(self, table: Float[Tensor, "..."], *factors: str) -> "FactorSpace":
-        """Any joint distribution of the named factors (all of them by default), as a table of their sizes."""
+        """The space with a joint distribution of the named factors (default: all), given as a table of weights."""
         columns = [self.column(name) for name in factors or self.names]
         shape = tuple(self.sizes[column] for column in columns)
         if tuple(table.shape) != shape:
             raise ValueError(f"The table needs the factors' sizes {shape}; got {tuple(table.shape)}.")
         if not bool(torch.isfinite(table).all()) or bool((table < 0).any()) or not bool((table > 0).any()):
-            raise ValueError("A table of weights needs finite entries, none below 0 and one above it.")
+            raise ValueError("A table of weights needs finite entries of at least 0, one of them above 0.")
         values = self.values(self._numbers())
         return self._reweigh(table.to(values.device)[tuple(values[:, column] for column in columns)].double())
 
     def split(self, fraction: float, generator: Generator) -> tuple["FactorSpace", "FactorSpace"]:
-        """Two spaces that share no combination; the second has the given fraction of them."""
+        """Two spaces without a common combination; the second holds the given fraction."""
         if not 0 < fraction < 1:
             raise ValueError(f"A split needs a fraction between 0 and 1; got {fraction}.")
         if not 0 < round(fraction * len(self)) < len(self):
-            raise ValueError(
-                f"A fraction of {fraction} of {len(self)} combinations leaves nothing in one part."
-            )
+            raise ValueError(f"A fraction of {fraction} of {len(self)} combinations leaves one split empty.")
         order = torch.randperm(len(self), generator=generator, device=generator.device)
         chosen = torch.zeros(len(self), dtype=torch.bool, device=self._strides.device)
         chosen[order[: round(fraction * len(self))].to(chosen.device)] = True
@@ -203,7 +199,7 @@ class FactorSpace:
     def _numbers(self) -> Int[Tensor, " n"]:
         if self.support is not None:
             return self.support
-        return torch.arange(self.combinations, device=self._strides.device)
+        return torch.arange(self.num_combinations, device=self._strides.device)
 
     def _takes(self, wanted: Mapping[str, Iterable[int]]) -> Bool[Tensor, "n w"]:
         values, columns = self.values(self._numbers()), []
@@ -219,7 +215,7 @@ class FactorSpace:
 
     def _keep(self, kept: Bool[Tensor, " n"]) -> "FactorSpace":
         if not bool(kept.any()):
-            raise ValueError("No combination of factors is left: allow more values.")
+            raise ValueError("No combination of factors remains: allow more values.")
         weights = None if self.weights is None else self.weights[kept]
         return self._with(self._numbers()[kept], weights)
 

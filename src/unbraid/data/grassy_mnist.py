@@ -1,4 +1,4 @@
-"""Grassy-MNIST: written digits over grass, against grass alone. Abid et al., 2018; mixed in two ways as in Towards
+"""Grassy-MNIST: digits over grass, with grass alone as background. Abid et al., 2018; mixed in two ways as in Towards
 Principled Objectives for Contrastive Disentanglement, 2020, App. A.1."""
 
 from pathlib import Path
@@ -10,88 +10,87 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.grass import Part, grass_folder, grass_patches
-from unbraid.data.mnist import SIDE, Digits, read_digits, which
-from unbraid.seeds import derive
+from unbraid.data.grass import Split, grass_folder, grass_patches
+from unbraid.data.mnist import SIDE, Digits, read_digits, resolve_source
+from unbraid.seeds import derive_seed
 
 Mix = Literal["linear", "nonlinear"]
-PER_DIGIT = 4986  # App. A.1
-HELD_OUT = 13  # of so many training digits one validates: enough of MNIST's 5,421 fives are left to train on
+IMAGES_PER_DIGIT = 4986  # App. A.1
+# One of 13 training digits is for validation, so that at least 4,986 of MNIST's fives remain for training.
+VALIDATION_EVERY = 13
 
 
 def grassy_mnist(
     root: Path | None = None,
     *,
-    part: Part = "train",
+    split: Split = "train",
     mix: Mix = "linear",
     rho: float = 0.5,
     threshold: float = 0.3,
-    per_digit: int = PER_DIGIT,
-    patches: int = PER_DIGIT,
+    per_digit: int = IMAGES_PER_DIGIT,
+    patches: int = IMAGES_PER_DIGIT,
     digits: Digits = "auto",
     grass: str = "auto",
     grass_seed: int = 0,
 ) -> Dataset:
-    """Written digits over patches of grass, in colour, with grass alone as the background.
+    """Handwritten digits over patches of grass, in color; the background is grass alone.
 
     Args:
-        root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        part: `train`, twelve of every thirteen training digits at most; `validation`, the others; or `test`, the test
-            digits. Each part has grass of other pictures.
-        mix: `linear`: x = ρ y + (1 - ρ) t of grass y and digit t. `nonlinear`: the same where a channel of the grass
-            is brighter than the threshold, and black elsewhere.
-        rho: The share ρ of the grass.
-        threshold: Below it, in the nonlinear mix, a pixel's channel is black.
-        per_digit: How many of each digit; as many as the rarest digit has, where that is fewer.
-        patches: How many patches of grass; digits are laid over patches drawn from these.
-        digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
-        grass: `photographs` for the folder `grass` of the data root, a folder of one's own, `painted`, or `auto`:
-            photographs where they are, painted otherwise.
-        grass_seed: Of the patches, and of which digits are laid over which of them.
+        root: Data root; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
+        split: `train`: at most twelve of every thirteen training digits. `validation`: the other training digits.
+            `test`: the test digits. Each split has grass from other images.
+        mix: `linear`: x = ρ y + (1 - ρ) t of grass y and digit t. `nonlinear`: as `linear` where a channel of the
+            grass is brighter than the threshold, black elsewhere.
+        rho: Weight ρ of the grass, from 0 to 1.
+        threshold: Brightness of the grass, from 0 to 1, below which the nonlinear mix is black.
+        per_digit: Number of images per digit class; limited by the rarest class.
+        patches: Number of patches of grass; each digit is mixed with one of them at random.
+        digits: `mnist`, `bundled`, or `auto`: mnist if its files are present, otherwise bundled.
+        grass: `photographs` for the folder `grass` of the data root, another folder, `painted`, or `auto`: photographs
+            if they are present, otherwise painted.
+        grass_seed: Random seed for the patches and for pairing them with digits.
     """
     if not (0 <= rho <= 1 and 0 <= threshold <= 1 and per_digit >= 1):
         raise ValueError(
-            f"rho and threshold lie from 0 to 1, and per_digit is at least 1; got {rho}, {threshold}, {per_digit}."
+            f"rho and threshold must be from 0 to 1, and per_digit at least 1; got {rho}, {threshold}, {per_digit}."
         )
-    y = grass_patches(grass, patches, SIDE, root=root, part=part, seed=grass_seed)
-    images, labels = read_digits(root, part="test" if part == "test" else "train", digits=digits)
-    generator = Generator().manual_seed(derive(grass_seed, "digits" if part == "train" else f"{part} digits"))
-    chosen = _chosen(labels, part, per_digit, grass_seed)
-    under = torch.randint(len(y), (len(chosen),), generator=generator)
-    x = torch.cat(  # some at a time: in floats they take four times the room
-        [
-            mixed(y[grown] / 255, images[digit][:, None] / 255, mix, rho, threshold).mul(255).round().byte()
-            for digit, grown in zip(chosen.split(5000), under.split(5000), strict=True)
-        ]
-    )
-    kind = "grassy-mnist" if which(digits, root) == "mnist" else "grassy-digits"
+    y = grass_patches(grass, patches, SIDE, root=root, split=split, seed=grass_seed)
+    images, labels = read_digits(root, split="test" if split == "test" else "train", digits=digits)
+    digit_rows = _digit_rows(labels, split, per_digit, grass_seed)
+    seed = derive_seed(grass_seed, "digits" if split == "train" else f"{split} digits")
+    patch_rows = torch.randint(len(y), (len(digit_rows),), generator=Generator().manual_seed(seed))
+    x = [  # in chunks, because floats need four times the memory of bytes
+        mix_images(y[patch] / 255, images[digit][:, None] / 255, mix, rho, threshold).mul(255).round().byte()
+        for digit, patch in zip(digit_rows.split(5000), patch_rows.split(5000), strict=True)
+    ]
+    kind = "grassy-mnist" if resolve_source(digits, root) == "mnist" else "grassy-digits"
     painted = grass_folder(grass, root) is None
-    said = {"nonlinear": mix == "nonlinear", "painted": painted, part: part != "train"}
-    name = "-".join([kind, *(word for word, so in said.items() if so)])
+    suffixes = {"nonlinear": mix == "nonlinear", "painted": painted, split: split != "train"}
+    name = "-".join([kind, *(suffix for suffix, applies in suffixes.items() if applies)])
     return Dataset(
-        x,
+        torch.cat(x),
         name=name,
-        space=FactorSpace({"digit": 10}),
-        combinations=labels[chosen],
+        factor_space=FactorSpace({"digit": 10}),
+        combinations=labels[digit_rows],
         label="digit",
         background=Dataset(y, name="painted-grass" if painted else "grass"),
     )
 
 
-def _chosen(labels: Int[Tensor, " n"], part: Part, per_digit: int, seed: int) -> Int[Tensor, " m"]:
-    """As many of each digit, in an order that the seed decides; those that validate are the last in it."""
-    order = torch.randperm(len(labels), generator=Generator().manual_seed(derive(seed, "digits")))
-    each = [order[labels[order] == digit] for digit in range(10)]
-    fewest = min(map(len, each))
-    kept = 0 if part == "test" else fewest // HELD_OUT
-    if part == "validation":
-        return torch.cat([rows[-min(per_digit, kept) :] for rows in each])
-    return torch.cat([rows[: min(per_digit, fewest - kept)] for rows in each])
+def _digit_rows(labels: Int[Tensor, " n"], split: Split, per_digit: int, seed: int) -> Int[Tensor, " m"]:
+    """The rows of a split in random order, equally many per digit; the last rows of each digit are for validation."""
+    order = torch.randperm(len(labels), generator=Generator().manual_seed(derive_seed(seed, "digits")))
+    rows_by_digit = [order[labels[order] == digit] for digit in range(10)]
+    rarest = min(map(len, rows_by_digit))
+    held_out = 0 if split == "test" else rarest // VALIDATION_EVERY
+    if split == "validation":
+        return torch.cat([rows[-min(per_digit, held_out) :] for rows in rows_by_digit])
+    return torch.cat([rows[: min(per_digit, rarest - held_out)] for rows in rows_by_digit])
 
 
-def mixed(
+def mix_images(
     y: Float[Tensor, "n c h w"], t: Float[Tensor, "n 1 h w"], mix: Mix, rho: float, threshold: float
 ) -> Float[Tensor, "n c h w"]:
-    """Grass y with digits t laid over it: Eq. 10, or Eq. 11."""
+    """Grass y mixed with digits t: Eq. 10 (linear) or Eq. 11 (nonlinear)."""
     x = rho * y + (1 - rho) * t
     return x if mix == "linear" else x * (y > threshold)

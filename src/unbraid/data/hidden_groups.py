@@ -1,5 +1,5 @@
-"""A made-up table for contrast: groups that differ in a few columns' mix, hidden under a variation that the background
-shares. After the synthetic example of contrastive PCA's paper, Abid et al., 2018."""
+"""A synthetic table for target/background methods: groups hidden under a larger variation that the background shares.
+After the synthetic example of contrastive PCA's paper, Abid et al., 2018."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.seeds import derive
+from unbraid.seeds import derive_seed
 
 
 def hidden_groups(
@@ -18,24 +18,24 @@ def hidden_groups(
     loudness: float = 5.0,
     group_seed: int = 0,
 ) -> Dataset:
-    """Made-up rows of groups that are hidden under a louder variation, which the background has alone.
+    """Synthetic rows of groups hidden under a larger variation; the background has the variation only.
 
-    Every row is loud variation in five directions and noise of variance 1. Rows of the target are moved, besides, to
-    the centre of their group in a plane apart from those directions, 4 from the middle.
+    Every row varies strongly in five directions, plus noise of variance 1. Rows of the target are also shifted to the
+    center of their group, at distance 4 from the origin of a plane orthogonal to those directions.
 
     Args:
-        observations: How many rows the target has, and as many the background.
-        columns: How many columns, at least 8.
-        groups: How many groups, evenly around a circle.
-        loudness: The standard deviation of what hides them.
-        group_seed: Of the rows.
+        observations: Number of rows of the target, and of the background.
+        columns: Number of columns, at least 8.
+        groups: Number of groups, evenly spaced on a circle.
+        loudness: Standard deviation of the variation that hides the groups.
+        group_seed: Random seed for the rows.
     """
     if columns < 8 or groups < 2 or observations < groups:
         raise ValueError(
-            "The table needs at least 8 columns, 2 groups and a row for each; "
+            "The table needs at least 8 columns, 2 groups and one row per group; "
             f"got {columns}, {groups} and {observations}."
         )
-    rng = np.random.default_rng(derive(group_seed, "groups"))
+    rng = np.random.default_rng(derive_seed(group_seed, "groups"))
     loud, plane = _directions(rng, columns)
 
     def rows() -> np.ndarray:
@@ -48,12 +48,12 @@ def hidden_groups(
     return Dataset(
         torch.from_numpy(target.astype(np.float32)),
         name="hidden-groups",
-        white=1,
-        space=FactorSpace({"group": groups}),
+        max_value=1,
+        factor_space=FactorSpace({"group": groups}),
         combinations=torch.from_numpy(label),
         label="group",
         background=Dataset(
-            torch.from_numpy(rows().astype(np.float32)), name="hidden-groups-background", white=1
+            torch.from_numpy(rows().astype(np.float32)), name="hidden-groups-background", max_value=1
         ),
     )
 
@@ -61,8 +61,8 @@ def hidden_groups(
 def true_directions(
     *, columns: int = 30, group_seed: int = 0
 ) -> tuple[Float[np.ndarray, "5 c"], Float[np.ndarray, "2 c"]]:
-    """The loud directions and those of the groups' plane, of rows with the same settings; all orthonormal."""
-    return _directions(np.random.default_rng(derive(group_seed, "groups")), columns)
+    """The five directions of the large variation and two that span the plane of the groups, all orthonormal."""
+    return _directions(np.random.default_rng(derive_seed(group_seed, "groups")), columns)
 
 
 def _directions(

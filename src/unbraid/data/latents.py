@@ -1,4 +1,4 @@
-"""True latents: what observations were made of, where they were made here."""
+"""Ground-truth latents of generated observations."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -10,42 +10,43 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, eq=False)
 class Latents:
-    """What each row was made of, the network that made it, and how rows are augmented.
+    """The latents of each row, the network that generated the rows, and how rows are augmented.
 
     Args:
-        values: What the network makes each row of.
-        network: Values to observations.
-        axes: The directions that are to be found again, one of length 1 in each line; the rest is noise.
-        directions: Along which a row is augmented, one of length 1 in each line.
-        spreads: How far each row is moved along each direction: the spread of Gaussian steps.
-        seed: Of the steps, where they are drawn once for all.
+        values: Latents of each row, the inputs of the network.
+        network: Maps latents to observations.
+        axes: Directions of the informative latents, unit vectors as rows; the rest is noise.
+        directions: Directions of augmentation, unit vectors as rows.
+        stds: Standard deviation of the Gaussian step of each row along each direction.
+        seed: Random seed for augmentation steps that are sampled once, before training.
     """
 
     values: Float[Tensor, "n l"]
     network: nn.Module
     axes: Float[Tensor, "i l"]
     directions: Float[Tensor, "a l"]
-    spreads: Float[Tensor, "n a"]
+    stds: Float[Tensor, "n a"]
     seed: int = 0
 
-    def true(self, rows: Int[Tensor, " b"]) -> Float[Tensor, "b i"]:
-        """The latents of the rows that are to be found again."""
+    def informative(self, rows: Int[Tensor, " b"]) -> Float[Tensor, "b i"]:
+        """The informative latents of the rows."""
         return self.values[rows] @ self.axes.t()
 
     @torch.no_grad()
     def augmented(self, rows: Int[Tensor, " b"], steps: Float[Tensor, "b m a"]) -> Float[Tensor, "b m f"]:
-        """The observations of the rows' values after standard normal steps, times the rows' spreads."""
-        moved = self.values[rows][:, None] + steps * self.spreads[rows][:, None] @ self.directions
-        return self.network(moved.flatten(0, 1)).unflatten(0, steps.shape[:2])
+        """Observations of the rows' latents after standard normal steps, times the rows' standard deviations."""
+        shifted = self.values[rows][:, None] + steps * self.stds[rows][:, None] @ self.directions
+        return self.network(shifted.flatten(0, 1)).unflatten(0, steps.shape[:2])
 
-    def of(self, rows: Int[Tensor, " n"]) -> "Latents":
-        """Those of some rows, which become rows 0, 1, …"""
-        return replace(self, values=self.values[rows], spreads=self.spreads[rows])
+    def subset(self, rows: Int[Tensor, " n"]) -> "Latents":
+        """The latents of some rows, which become rows 0, 1, …"""
+        return replace(self, values=self.values[rows], stds=self.stds[rows])
 
     def to(self, device: torch.device | str) -> "Latents":
-        """The same on a device."""
+        """The latents on a device."""
         if self.values.device == torch.device(device):
             return self
-        network = copy.deepcopy(self.network).to(device)  # a module moves in place, and others may hold it
-        names = ("values", "axes", "directions", "spreads")
+        # A copy, because nn.Module.to works in place, and other objects may use the network.
+        network = copy.deepcopy(self.network).to(device)
+        names = ("values", "axes", "directions", "stds")
         return replace(self, network=network, **{name: getattr(self, name).to(device) for name in names})

@@ -1,4 +1,4 @@
-"""Artificial data of Sorrenson et al., 2020, arXiv:2001.04872, Sec. 4.1: two latents behind ten columns."""
+"""Synthetic data of Sorrenson et al., 2020, arXiv:2001.04872, Sec. 4.1: ten columns with two informative latents."""
 
 import math
 from collections.abc import Iterator
@@ -12,73 +12,82 @@ from torch import Generator, Tensor
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.latents import Latents
-from unbraid.nn.flows import RowFlow
-from unbraid.seeds import derive
+from unbraid.nn import RowFlow
+from unbraid.seeds import derive_seed
 
-Spreads = Literal["constant", "varying"]
-COMPONENTS, POINTS = 5, 2000  # Gaussians, and points of each
+AugmentationStd = Literal["constant", "varying"]
+COMPONENTS, POINTS = 5, 2000  # Gaussians, and points per Gaussian
 INFORMATIVE, LATENTS = 2, 10
-NOISE = 0.01  # the spread of the other latents
-VARYING = (1 / 3, 1.0)  # the range of spreads that vary, drawn evenly on a logarithmic scale
+NOISE = 0.01  # standard deviation of the other latents
+VARYING = (1 / 3, 1.0)  # range of varying standard deviations, log-uniform
 
 
 def mixture(
-    *, trial: int = 0, along: tuple[int, ...] = (0, 1), spreads: Spreads = "constant", turn: float = 0.0
+    *,
+    data_seed: int = 0,
+    augmented_latents: tuple[int, ...] = (0, 1),
+    augmentation_std: AugmentationStd = "constant",
+    rotation_degrees: float = 0.0,
 ) -> Dataset:
-    """Two latents from a mixture of five Gaussians, with eight of noise, through a random RealNVP.
+    """Two latents from a mixture of five Gaussians and eight noise latents, mapped by a random RealNVP.
 
     Args:
-        trial: Which one: each has Gaussians, points and a network of its own.
-        along: The latents along which points are augmented, 0 to 9; the first two are informative.
-        spreads: Of the augmentation: `constant`, 1 everywhere, or `varying`, for each point and latent another one
-            between 1/3 and 1, which is what tells the axes apart.
-        turn: The angle in degrees by which the two informative latents are turned before the network. It does not
-            show in augmentations of constant spread along both, so they cannot tell by which angle.
+        data_seed: Random seed for the Gaussians, the points and the network.
+        augmented_latents: Latents along which points are augmented, from 0 to 9; 0 and 1 are informative.
+        augmentation_std: Standard deviation of the augmentation: `constant` (1), or `varying` between 1/3 and 1 by
+            point and latent, which makes the axes identifiable.
+        rotation_degrees: Angle in degrees by which the two informative latents are rotated before the network.
+            Augmentations of constant standard deviation along both do not depend on it.
     """
-    if not along or len(set(along)) < len(along) or not all(0 <= latent < LATENTS for latent in along):
-        raise ValueError(
-            f"Points are augmented along different latents from 0 to {LATENTS - 1}; got {along}."
-        )
-    if spreads not in get_args(Spreads):
-        raise ValueError(f"There are no spreads {spreads!r}: choose {' or '.join(get_args(Spreads))}.")
-    generator = Generator().manual_seed(derive(trial, "mixture"))
+    _check_augmentation(augmented_latents, augmentation_std)
+    generator = Generator().manual_seed(derive_seed(data_seed, "mixture"))
     means = 10 * torch.rand(COMPONENTS, INFORMATIVE, generator=generator) - 5
-    # The published code draws spreads from [0.5, 3], the papers say variances.
+    # The published code draws standard deviations from [0.5, 3]; the papers say variances.
     deviations = 0.5 + 2.5 * torch.rand(COMPONENTS, INFORMATIVE, generator=generator)
     component = torch.arange(COMPONENTS).repeat_interleave(POINTS)
     deviation = torch.full((len(component), LATENTS), NOISE)
     deviation[:, :INFORMATIVE] = deviations[component]
     values = deviation * torch.randn(len(component), LATENTS, generator=generator)
     values[:, :INFORMATIVE] += means[component]
-    steps = torch.ones(len(component), len(along))
-    if spreads == "varying":
+    steps = torch.ones(len(component), len(augmented_latents))
+    if augmentation_std == "varying":
         low, high = map(math.log, VARYING)
         steps = (low + (high - low) * torch.rand(steps.shape, generator=generator)).exp()
-    basis = _turned(turn)
+    basis = _rotated_basis(rotation_degrees)
     with _one_thread(), torch.no_grad():
         latents = Latents(
             values=values @ basis,
-            network=_network(trial),
+            network=_network(data_seed),
             axes=basis[:INFORMATIVE],
-            directions=basis[list(along)],
-            spreads=steps,
-            seed=derive(trial, "sets"),
+            directions=basis[list(augmented_latents)],
+            stds=steps,
+            seed=derive_seed(data_seed, "sets"),
         )
         rows = latents.network(latents.values)
     return Dataset(
         rows,
         name="mixture",
-        white=1,
-        space=FactorSpace({"component": COMPONENTS}),
+        max_value=1,
+        factor_space=FactorSpace({"component": COMPONENTS}),
         combinations=component,
         label="component",
         latents=latents,
     )
 
 
+def _check_augmentation(latents: tuple[int, ...], std: str) -> None:
+    different = len(set(latents)) == len(latents)
+    if not latents or not different or not all(0 <= latent < LATENTS for latent in latents):
+        raise ValueError(
+            f"augmented_latents must be different latents from 0 to {LATENTS - 1}; got {latents}."
+        )
+    if std not in get_args(AugmentationStd):
+        raise ValueError(f"augmentation_std must be {' or '.join(get_args(AugmentationStd))}; got {std!r}.")
+
+
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Sums come out the same to the last bit, however many threads there are: a run knows its data again."""
+    """Runs on one thread, so that sums are bit-identical and a run recognizes its data."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -87,17 +96,17 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _turned(degrees: float) -> Float[Tensor, "l l"]:
-    """The direction of each latent, the first two turned against the rest."""
+def _rotated_basis(degrees: float) -> Float[Tensor, "l l"]:
+    """The direction of each latent, the first two rotated in their plane."""
     basis, angle = torch.eye(LATENTS), math.radians(degrees)
     basis[0, 0] = basis[1, 1] = math.cos(angle)
     basis[0, 1], basis[1, 0] = math.sin(angle), -math.sin(angle)
     return basis
 
 
-def _network(trial: int) -> RowFlow:
-    """RealNVP with PyTorch's default weights, the same for the same trial."""
+def _network(seed: int) -> RowFlow:
+    """A RealNVP with PyTorch's default initialization, seeded."""
     with torch.random.fork_rng([]):
-        torch.manual_seed(derive(trial, "network"))
+        torch.manual_seed(derive_seed(seed, "network"))
         network = RowFlow((LATENTS,), volume_preserving=False, identity=False)
     return network.requires_grad_(False)

@@ -1,4 +1,4 @@
-"""MNIST: written digits. LeCun and Cortes, 2010. Beside it, the digits that scikit-learn brings along."""
+"""MNIST: handwritten digits. LeCun and Cortes, 2010. Without its files, the digits bundled with scikit-learn."""
 
 import gzip
 from pathlib import Path
@@ -11,15 +11,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import Files, Source
+from unbraid.data.download import RemoteFile, RemoteFiles
 from unbraid.data.factors import FactorSpace
-from unbraid.data.unpack import readable
+from unbraid.data.unpack import explain_read_errors
 
 Digits = Literal["auto", "mnist", "bundled"]
-Part = Literal["train", "test"]
-SIDE, INNER = 28, 20  # of a picture, and of the digit in it
+Split = Literal["train", "test"]
+SIDE, DIGIT_SIDE = 28, 20  # sides in pixels of an image, and of the digit in its center
 SOURCES = {
-    name: Source(
+    name: RemoteFile(
         url=f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz",
         sha256=hash,
         file=f"mnist/{name}.gz",
@@ -32,98 +32,105 @@ SOURCES = {
         "t10k-labels-idx1-ubyte": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
     }.items()
 }
-FILES = Files(tuple(SOURCES.values()))
+FILES = RemoteFiles(tuple(SOURCES.values()))
 
 
 def digits(
     root: Path | None = None,
     *,
-    part: Part = "train",
+    split: Split = "train",
     digits: Digits = "auto",
-    size: int = 28,
+    image_size: int = 28,
 ) -> Dataset:
-    """Written digits in grey: MNIST, or scikit-learn's bundled digits where its files are missing.
+    """Handwritten digits in gray: MNIST, or scikit-learn's bundled digits if its files are missing.
 
     Args:
-        root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        part: The training digits or the test digits.
-        digits: `mnist`, `bundled`, or `auto`: mnist where its files are, bundled otherwise.
-        size: Side of the picture in pixels; above 28 it gets a black border.
+        root: Data root; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
+        split: The training digits (`train`) or the test digits (`test`).
+        digits: `mnist`, `bundled`, or `auto`: mnist if its files are present, otherwise bundled.
+        image_size: Side of the images in pixels, at least 28; larger images get a black border.
     """
-    images, labels = read_digits(root, part=part, digits=digits)
+    images, labels = read_digits(root, split=split, digits=digits)
     return Dataset(
-        with_border(images, size)[:, None],
-        name="-".join(["mnist" if which(digits, root) == "mnist" else "bundled-digits", *_rest(part)]),
-        space=FactorSpace({"digit": 10}),
+        with_border(images, image_size)[:, None],
+        name="-".join(
+            ["mnist" if resolve_source(digits, root) == "mnist" else "bundled-digits", *_split_suffix(split)]
+        ),
+        factor_space=FactorSpace({"digit": 10}),
         combinations=labels,
         label="digit",
     )
 
 
 def read_digits(
-    root: Path | str | None = None, *, part: Part = "train", digits: Digits = "auto"
+    root: Path | str | None = None, *, split: Split = "train", digits: Digits = "auto"
 ) -> tuple[UInt8[Tensor, "n 28 28"], Int[Tensor, " n"]]:
-    """The pictures of written digits, white on black, and which digit each is."""
-    return _mnist(part, root) if which(digits, root) == "mnist" else _bundled(part)
+    """Images of handwritten digits, white on black, and their classes."""
+    return _read_mnist(split, root) if resolve_source(digits, root) == "mnist" else _read_bundled(split)
 
 
-def which(digits: str, root: Path | str | None = None) -> Literal["mnist", "bundled"]:
-    """Whether the digits are MNIST's or the bundled ones."""
+def resolve_source(digits: str, root: Path | str | None = None) -> Literal["mnist", "bundled"]:
+    """The source of the digits; `auto` is MNIST if its files are present, otherwise the bundled digits."""
     if digits not in get_args(Digits):
-        raise ValueError(f"The digits are {', '.join(get_args(Digits))}; got digits={digits!r}.")
+        raise ValueError(f"digits must be {', '.join(get_args(Digits))}; got digits={digits!r}.")
     if digits == "auto":
-        return "mnist" if FILES.here(root) else "bundled"
+        return "mnist" if FILES.is_present(root) else "bundled"
     return "mnist" if digits == "mnist" else "bundled"
 
 
-def source(*, digits: Digits = "auto", **_: object) -> Files | None:
-    """The official files that a dataset of digits is made from; none for the bundled ones."""
+def source(*, digits: Digits = "auto", **_: object) -> RemoteFiles | None:
+    """The official files of a dataset of digits; None for the bundled digits."""
     return None if digits == "bundled" else FILES
 
 
 def with_border(images: UInt8[Tensor, "n 28 28"], size: int) -> UInt8[Tensor, "n s s"]:
-    """The pictures in the middle of larger black ones."""
+    """Images with a black border, which have the given side."""
     if size < SIDE or size % 2:
-        raise ValueError(f"Pictures of digits have an even side of at least {SIDE} pixels; got size={size}.")
+        raise ValueError(
+            f"Images of digits need an even side of at least {SIDE} pixels; got image_size={size}."
+        )
     return F.pad(images, ((size - SIDE) // 2,) * 4)
 
 
-def _rest(part: Part) -> tuple[str, ...]:
-    return () if part == "train" else (part,)
+def _split_suffix(split: Split) -> tuple[str, ...]:
+    """The end of a dataset's name: empty for the training split."""
+    return () if split == "train" else (split,)
 
 
-def _mnist(part: Part, root: Path | str | None) -> tuple[Tensor, Tensor]:
-    prefix, count = ("train", 60_000) if part == "train" else ("t10k", 10_000)
-    images = read_idx(SOURCES[f"{prefix}-images-idx3-ubyte"].locate(root), (count, SIDE, SIDE))
-    labels = read_idx(SOURCES[f"{prefix}-labels-idx1-ubyte"].locate(root), (count,))
+def _read_mnist(split: Split, root: Path | str | None) -> tuple[Tensor, Tensor]:
+    prefix, count = ("train", 60_000) if split == "train" else ("t10k", 10_000)
+    images = read_idx(SOURCES[f"{prefix}-images-idx3-ubyte"].require(root), (count, SIDE, SIDE))
+    labels = read_idx(SOURCES[f"{prefix}-labels-idx1-ubyte"].require(root), (count,))
     return images, labels.long()
 
 
 def read_idx(path: Path, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
-    """The bytes of a gzipped idx file of the given shape."""
-    with readable(path):
-        return as_idx(path.read_bytes(), shape)
+    """Reads the array of bytes in a gzipped idx file; raises unless it has the given shape."""
+    with explain_read_errors(path):
+        return parse_idx(path.read_bytes(), shape)
 
 
-def as_idx(compressed: bytes, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
-    """What a gzipped idx file of bytes holds, which must be of the given shape."""
+def parse_idx(compressed: bytes, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
+    """The array of bytes in a gzipped idx file; raises unless it has the given shape."""
     header, content = 4 + 4 * len(shape), gzip.decompress(compressed)
     if content[:4] != bytes([0, 0, 8, len(shape)]):
-        raise ValueError("it is no idx file of bytes")
-    found = tuple(np.frombuffer(content, ">u4", len(shape), 4).tolist())
-    if found != shape or len(content) != header + int(np.prod(shape)):
-        raise ValueError(f"it should hold {shape}, and announces {found} in {len(content)} bytes")
+        raise ValueError("it is not an idx file of bytes")
+    stored_shape = tuple(np.frombuffer(content, ">u4", len(shape), 4).tolist())
+    if stored_shape != shape or len(content) != header + int(np.prod(shape)):
+        raise ValueError(
+            f"its shape should be {shape}, but its header has {stored_shape}, in {len(content)} bytes"
+        )
     return torch.from_numpy(np.frombuffer(content, np.uint8, offset=header).reshape(shape).copy())
 
 
-def _bundled(part: Part) -> tuple[Tensor, Tensor]:
-    """scikit-learn's 1,797 digits of 8×8, brought to MNIST's layout; every fifth tests."""
+def _read_bundled(split: Split) -> tuple[Tensor, Tensor]:
+    """scikit-learn's 1,797 digits of 8×8, enlarged to MNIST's layout; every fifth digit is for testing."""
     from sklearn.datasets import load_digits
 
     pixels, labels = load_digits(return_X_y=True)
     small = torch.from_numpy(pixels).float().view(-1, 1, 8, 8) / 16
-    large = F.interpolate(small, (INNER, INNER), mode="bicubic").clamp(0, 1)
-    images = F.pad((large[:, 0] * 255).round().to(torch.uint8), ((SIDE - INNER) // 2,) * 4)
-    tests = torch.arange(len(images)) % 5 == 4
-    chosen = tests if part == "test" else ~tests
-    return images[chosen], torch.from_numpy(labels).long()[chosen]
+    large = F.interpolate(small, (DIGIT_SIDE, DIGIT_SIDE), mode="bicubic").clamp(0, 1)
+    images = F.pad((large[:, 0] * 255).round().to(torch.uint8), ((SIDE - DIGIT_SIDE) // 2,) * 4)
+    is_test = torch.arange(len(images)) % 5 == 4
+    in_split = is_test if split == "test" else ~is_test
+    return images[in_split], torch.from_numpy(labels).long()[in_split]

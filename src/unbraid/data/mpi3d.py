@@ -1,12 +1,12 @@
-"""MPI3D: a robot arm that holds an object, under seven factors. Gondal et al., 2019, arXiv:1906.03292."""
+"""MPI3D: a robot arm that holds an object, with seven factors. Gondal et al., 2019, arXiv:1906.03292."""
 
 from pathlib import Path
 from typing import Literal, get_args
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import Source
+from unbraid.data.download import RemoteFile
+from unbraid.data.factor_split import Split, split_factor_values, split_name
 from unbraid.data.factors import FactorSpace
-from unbraid.data.halves import Part, half, named
 from unbraid.data.unpack import map_npz
 
 Variant = Literal["real", "realistic", "toy"]
@@ -22,7 +22,7 @@ SPACE = FactorSpace(
     }
 )
 SOURCES = {
-    variant: Source(
+    variant: RemoteFile(
         url=f"https://storage.googleapis.com/disentanglement_dataset/Final_Dataset/mpi3d_{variant}.npz",
         sha256=None,
         file=f"mpi3d/mpi3d_{variant}.npz",
@@ -33,35 +33,35 @@ SOURCES = {
 
 
 def mpi3d(
-    root: Path | None = None, *, variant: Variant = "real", part: Part = "all", colour_seed: int = 0
+    root: Path | None = None, *, variant: Variant = "real", split: Split = "all", color_seed: int = 0
 ) -> Dataset:
-    """MPI3D from its official files: a robot arm that moves an object before a camera.
+    """A robot arm that moves an object in front of a camera, from the official files of MPI3D.
 
     Args:
-        root: The data root; `UNBRAID_DATA` or the user's cache folder by default.
-        variant: Photographs (`real`), or pictures rendered realistically or as toys.
-        part: `all` of it, or for invariance the half of the object's colours that trains or the other, that tests.
-        colour_seed: Which half is which.
+        root: Data root; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
+        variant: Photographs (`real`), or renderings (`realistic` or `toy`).
+        split: `all`, or one half of the object colors (`train` or `test`), to test invariance.
+        color_seed: Random seed for the choice of the two halves of the object colors.
     """
-    return read_mpi3d(source(variant).locate(root), SPACE, f"mpi3d-{variant}", part, colour_seed)
+    return read_mpi3d(source(variant).require(root), SPACE, f"mpi3d-{variant}", split, color_seed)
 
 
-def source(variant: str = "real", **_: object) -> Source:
+def source(variant: str = "real", **_: object) -> RemoteFile:
     """The official file of a variant."""
     if variant not in SOURCES:
-        raise ValueError(f"MPI3D comes as {', '.join(SOURCES)}; got variant={variant!r}.")
+        raise ValueError(f"variant must be {', '.join(SOURCES)}; got variant={variant!r}.")
     return SOURCES[variant]
 
 
 def read_mpi3d(
-    path: Path, space: FactorSpace, name: str, part: Part = "all", colour_seed: int = 0
+    path: Path, space: FactorSpace, name: str, split: Split = "all", color_seed: int = 0
 ) -> Dataset:
-    """A file in MPI3D's format; it holds pictures alone, in the order of the space's combinations."""
-    images = map_npz(path, "images", (space.combinations, 64, 64, 3))
+    """The dataset in a file of MPI3D's format: one image per combination of factor values, in the order of `space`."""
+    images = map_npz(path, "images", (space.num_combinations, 64, 64, 3))
     return Dataset(
         images.permute(0, 3, 1, 2),
-        name=named(name, part),
-        space=half(space, "object_color", part, colour_seed),
+        name=split_name(name, split),
+        factor_space=split_factor_values(space, "object_color", split, color_seed),
         label="object_shape",
         nuisances=("object_color",),
     )

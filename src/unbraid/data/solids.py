@@ -1,21 +1,21 @@
-"""Where rays meet solids, in closed form.
+"""Intersections of rays with solids, in closed form.
 
 Each solid stands on the floor y = 0 with its axis on the y axis. A function takes rays that start outside it,
-with directions of length 1, and returns how far each goes before it meets the solid (infinity where it does
-not) and the outward normal there. The components of a vector are its first axis.
+with directions of length 1, and returns the distance of each to the solid (infinity for a miss) and the outward normal
+there. Vector components are on the first axis.
 """
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Vectors = Float[Tensor, "3 *#rays"]  # origins and directions may be broadcast
+Vectors = Float[Tensor, "3 *#rays"]  # origins and directions can be broadcast
 Lengths = Float[Tensor, "*#rays"]
 Hit = tuple[Float[Tensor, "*rays"], Float[Tensor, "3 ..."]]
 
 
 def ray_cube(origin: Vectors, direction: Vectors, *, side: float) -> Hit:
-    """A cube whose faces look along the axes."""
+    """A cube whose faces are orthogonal to the axes."""
     half = side / 2
     slope = away_from_zero(direction)
     middle = torch.stack([-origin[0], half - origin[1], -origin[2]])
@@ -27,8 +27,8 @@ def ray_cube(origin: Vectors, direction: Vectors, *, side: float) -> Hit:
 
 
 def ray_cylinder(origin: Vectors, direction: Vectors, *, radius: float, height: float) -> Hit:
-    """An upright cylinder with flat ends: the common part of an endless one and a slab."""
-    entry, leave = _endless_cylinder(origin, direction, radius)
+    """An upright cylinder with flat ends: the intersection of an infinite cylinder and a slab."""
+    entry, leave = _infinite_cylinder(origin, direction, radius)
     slope = away_from_zero(direction[1])
     middle, half = (height / 2 - origin[1]) / slope, height / 2 / slope.abs()
     distance = torch.maximum(entry, middle - half)
@@ -41,9 +41,9 @@ def ray_cylinder(origin: Vectors, direction: Vectors, *, radius: float, height: 
     return distance.masked_fill(~met, torch.inf), normal
 
 
-def ray_sphere(origin: Vectors, direction: Vectors, *, radius: float, centre: float | None = None) -> Hit:
-    """A ball whose centre lies at the given height; it touches the floor by default."""
-    height = radius if centre is None else centre
+def ray_sphere(origin: Vectors, direction: Vectors, *, radius: float, center: float | None = None) -> Hit:
+    """A ball with its center at the given height; by default it touches the floor."""
+    height = radius if center is None else center
     start = torch.stack([origin[0], origin[1] - height, origin[2]])
     along = (start * direction).sum(0)
     root = along.square() - start.square().sum(0) + radius**2
@@ -53,21 +53,21 @@ def ray_sphere(origin: Vectors, direction: Vectors, *, radius: float, centre: fl
 
 
 def ray_capsule(origin: Vectors, direction: Vectors, *, radius: float, height: float) -> Hit:
-    """An upright cylinder with round ends: the nearest of its wall and two balls."""
-    distance, leave = _endless_cylinder(origin, direction, radius)
+    """An upright cylinder with round ends: the nearest of its side and two balls."""
+    distance, leave = _infinite_cylinder(origin, direction, radius)
     x, y, z = _along(origin, direction, distance)
     met = (distance < leave) & (distance > 0) & (y >= radius) & (y <= height - radius)
     distance = distance.masked_fill(~met, torch.inf)
     normal = torch.stack([x, torch.zeros_like(y), z]) / radius
-    for centre in (radius, height - radius):
-        nearer, at = ray_sphere(origin, direction, radius=radius, centre=centre)
+    for center in (radius, height - radius):
+        nearer, at = ray_sphere(origin, direction, radius=radius, center=center)
         normal = torch.where(nearer < distance, at, normal)
         distance = torch.minimum(distance, nearer)
     return distance, normal
 
 
-def _endless_cylinder(origin: Vectors, direction: Vectors, radius: float) -> tuple[Lengths, Lengths]:
-    """Where rays enter and leave an upright cylinder without ends; the entry is infinite for a miss."""
+def _infinite_cylinder(origin: Vectors, direction: Vectors, radius: float) -> tuple[Lengths, Lengths]:
+    """Where rays enter and leave an infinite upright cylinder; the entry is infinite for a miss."""
     x, _, z = origin
     dx, _, dz = direction
     square = (dx * dx + dz * dz).clamp(min=1e-12)
@@ -78,10 +78,10 @@ def _endless_cylinder(origin: Vectors, direction: Vectors, radius: float) -> tup
 
 
 def _along(origin: Vectors, direction: Vectors, distance: Lengths) -> Vectors:
-    """The points at a distance on the rays; the origin where it is infinite."""
+    """The points at a distance along the rays; the origin if the distance is infinite."""
     return origin + distance.masked_fill(distance.isinf(), 0.0) * direction
 
 
 def away_from_zero(values: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """The values with zeros made tiny, so that one may divide by them."""
+    """The values with zeros replaced by 1e-9, for division."""
     return torch.where(values.abs() < 1e-9, 1e-9, values)

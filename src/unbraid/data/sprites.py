@@ -1,4 +1,4 @@
-"""Rendered sprites: dSprites' five factors without a download.
+"""Rendered sprites: the five factors of dSprites without a download.
 
 The factors, their sizes and the geometry are those of dSprites (Matthey et al., 2017), except that the forty
 orientations stop short of the full turn, so that no two of them are the same.
@@ -16,30 +16,32 @@ from unbraid.data.factors import FactorSpace
 
 SPACE = FactorSpace({"shape": 3, "scale": 6, "orientation": 40, "pos_x": 32, "pos_y": 32})
 
-# Lengths as parts of the picture's side, at full scale.
+# Lengths as fractions of the image's side, at full scale.
 HALF_SIDE = 9.75 / 64  # of the square, and half the width of the heart
-AXES = (12.5 / 64, 7.5 / 64)  # half the length and half the breadth of the ellipse
-REACH = HALF_SIDE * math.sqrt(2)  # no point of a sprite lies farther from its centre
+AXES = (12.5 / 64, 7.5 / 64)  # semi-axes of the ellipse
+REACH = HALF_SIDE * math.sqrt(2)  # largest distance of a sprite's points from its center
 
 
-def sprites(*, size: int = 64, antialias: bool = True) -> Dataset:
+def sprites(*, image_size: int = 64, antialias: bool = True) -> Dataset:
     """White squares, ellipses and hearts on black, rendered on demand.
 
     Args:
-        size: Side of the picture in pixels, at least 16.
-        antialias: Soft edges. Without them pixels are 0 or 1 as in dSprites, and below 64 pixels some
-            neighbouring positions look the same.
+        image_size: Side of the images in pixels, at least 16.
+        antialias: Soft edges. Without them, pixels are 0 or 1 as in dSprites, and below 64 pixels some neighboring
+            positions give equal images.
     """
-    if size < 16:
-        raise ValueError(f"Sprites need a picture of at least 16 pixels a side; got size={size}.")
-    return Dataset(SpriteRenderer(size, antialias), name="sprites", space=SPACE, label="shape")
+    if image_size < 16:
+        raise ValueError(
+            f"Sprites need images with a side of at least 16 pixels; got image_size={image_size}."
+        )
+    return Dataset(SpriteRenderer(image_size, antialias), name="sprites", factor_space=SPACE, label="shape")
 
 
 @dataclass(frozen=True)
 class SpriteRenderer:
-    """Pictures of factor values (shape, scale, orientation, pos_x, pos_y), on the device of the values.
+    """Images of factor values (shape, scale, orientation, pos_x, pos_y), on the device of the values.
 
-    Each sprite is drawn on a patch that just holds it and laid into a black picture. Nothing waits for the
+    Each sprite is rendered on the smallest patch that holds it and copied into a black image. Nothing waits for the
     device.
     """
 
@@ -58,15 +60,15 @@ class SpriteRenderer:
         pixels = torch.arange(patch, device=values.device)
 
         def along(position: Float[Tensor, "n 1"]) -> tuple[Float[Tensor, "n p"], Int[Tensor, "n p"]]:
-            """The patch's pixels on one axis: distances from the centre, and places in the picture."""
-            centre = (0.25 + position / 62) * self.size
-            first = (centre - patch / 2).floor().clamp(0, self.size - patch)
-            places = first + pixels
-            return (places + 0.5 - centre) / (self.size * scale), places.long()
+            """The patch's pixels on one axis: distances from the center, and positions in the image."""
+            center = (0.25 + position / 62) * self.size
+            first = (center - patch / 2).floor().clamp(0, self.size - patch)
+            positions = first + pixels
+            return (positions + 0.5 - center) / (self.size * scale), positions.long()
 
         x, columns = along(position[0])
         y, rows = along(position[1])
-        # The sprite's own axes, turned counterclockwise as seen; u to the right and v downwards at angle 0.
+        # The sprite's axes, rotated counterclockwise in the image; at angle 0, u points right and v down.
         u = (angle.cos() * x)[:, None, :] - (angle.sin() * y)[:, :, None]
         v = (angle.sin() * x)[:, None, :] + (angle.cos() * y)[:, :, None]
         shape = shape[:, :, None]
@@ -75,18 +77,18 @@ class SpriteRenderer:
             cover = (0.5 - edge * (self.size * scale[:, :, None])).clamp_(0, 1).mul_(255).round_()
         else:
             cover = (edge < 0) * 255
-        place = (rows * self.size)[:, :, None] + columns[:, None, :]
-        pictures = torch.zeros(len(values), self.size**2, dtype=torch.uint8, device=values.device)
-        pictures.scatter_(1, place.flatten(1), cover.to(torch.uint8).flatten(1))
-        return pictures.view(-1, *self.shape)
+        slot = (rows * self.size)[:, :, None] + columns[:, None, :]
+        images = torch.zeros(len(values), self.size**2, dtype=torch.uint8, device=values.device)
+        images.scatter_(1, slot.flatten(1), cover.to(torch.uint8).flatten(1))
+        return images.view(-1, *self.shape)
 
 
-# The fields below work in place on tensors of their own: fresh memory would cost as much as the arithmetic.
+# The fields below work in place: allocating memory would cost as much as the arithmetic.
 Field = Float[Tensor, "n p p"]
 
 
 def _square(u: Field, v: Field) -> Field:
-    """Signed distance to the square's edge, negative inside; exact but for the corners outside."""
+    """Signed distance to the edge of the square, negative inside; exact except outside the corners."""
     return torch.maximum(u.abs(), v.abs()).sub_(HALF_SIDE)
 
 
@@ -101,12 +103,12 @@ def _ellipse(u: Field, v: Field) -> Field:
 def _heart(u: Field, v: Field) -> Field:
     """Signed distance to a heart: a square on its corner with a half disc on each upper side.
 
-    In the heart's own unit the square's diagonal is 1 and its centre the origin.
+    In units of the heart, the square has a diagonal of 1 and its center at the origin.
     """
     radius = math.sqrt(0.125)
     unit = HALF_SIDE / (0.25 + radius)
     x = u.abs().div_(unit)
-    y = (v / -unit).add_((radius - 0.25) / 2)  # upwards; the sprite's centre is at the middle of its height
+    y = (v / -unit).add_((radius - 0.25) / 2)  # upwards; the sprite's center is at the middle of its height
     square = y.abs().add_(x).sub_(0.5).mul_(math.sqrt(0.5))
     disc = x.sub_(0.25).square_().add_(y.sub_(0.25).square_()).sqrt_().sub_(radius)
     return torch.minimum(disc, square).mul_(unit)

@@ -1,7 +1,7 @@
-"""Ten classes of procedural textures: a labelled set of pictures that needs no download.
+"""Ten classes of procedural textures: labeled images without a download.
 
-Every class is a pattern. Its two colours, its angle, its scale and its place are drawn anew for each picture, so that
-only the pattern tells the class.
+Every class is a pattern. Its two colors, angle, scale and position are random in each image, so that only the pattern
+identifies the class.
 """
 
 import math
@@ -13,47 +13,47 @@ from torch import Generator, Tensor
 
 Plane = Float[Tensor, "n h w"]
 
-BRIGHTEST = 0.65  # so that what is laid over them in white stands out
+BRIGHTEST = 0.65  # so that white digits stand out
 
 
 def textures(
     count: int, generator: Generator, *, size: int = 64
 ) -> tuple[UInt8[Tensor, "n 3 h w"], Int[Tensor, " n"]]:
-    """As many pictures as asked for of each class, and their classes in turn: 0 to 9, 0 to 9, …
+    """Images with equally many of each class, and their classes in turn: 0 to 9, 0 to 9, …
 
     Args:
-        count: Pictures of each class.
-        generator: Of all random numbers.
-        size: Side of the pictures in pixels.
+        count: Number of images per class.
+        generator: Source of randomness.
+        size: Side of the images in pixels.
     """
-    pictures = torch.stack([_pictures(pattern, count, generator, size) for pattern in PATTERNS.values()], 1)
+    images = torch.stack([_images(pattern, count, generator, size) for pattern in PATTERNS.values()], 1)
     classes = torch.arange(len(PATTERNS)).repeat(count)
-    return pictures.flatten(0, 1), classes
+    return images.flatten(0, 1), classes
 
 
-def _pictures(
+def _images(
     pattern: Callable[[Plane, Plane, Generator], Plane], count: int, generator: Generator, size: int
 ) -> UInt8[Tensor, "n 3 h w"]:
-    """The pattern in turned, stretched and shifted coordinates, between two colours."""
+    """The pattern in rotated, scaled and shifted coordinates, between two colors."""
     u = torch.rand(count, 4, 1, 1, generator=generator)
     angle, period = math.pi * u[:, 0], size * (0.2 + 0.15 * u[:, 1])
-    places = torch.arange(size, dtype=torch.float32)
-    x, y = places[None, None, :] + size * u[:, 2], places[None, :, None] + size * u[:, 3]
+    pixels = torch.arange(size, dtype=torch.float32)
+    x, y = pixels[None, None, :] + size * u[:, 2], pixels[None, :, None] + size * u[:, 3]
     along, across = angle.cos() * x + angle.sin() * y, angle.cos() * y - angle.sin() * x
     mask = pattern(along / period, across / period, generator)[:, None]
     dark, bright = 0.5 * BRIGHTEST * torch.rand(2, count, 3, 1, 1, generator=generator)
     bright = bright + 0.5 * BRIGHTEST
-    picture = torch.lerp(dark, bright, mask) + 0.03 * torch.randn(count, 1, size, size, generator=generator)
-    return (picture.clamp(0, BRIGHTEST) * 255).round().to(torch.uint8)
+    image = torch.lerp(dark, bright, mask) + 0.03 * torch.randn(count, 1, size, size, generator=generator)
+    return (image.clamp(0, BRIGHTEST) * 255).round().to(torch.uint8)
 
 
 def _soft(signed: Plane, width: float = 0.08) -> Plane:
-    """1 inside and 0 outside of where a field is above 0, with a soft edge."""
+    """1 where a field is above 0, and 0 elsewhere, with a soft edge."""
     return (0.5 + signed / width).clamp(0, 1)
 
 
 def _to_middle(t: Plane) -> Plane:
-    """Distance from the middle of a unit cell, 0 to ½."""
+    """Distance from the center of a unit cell, 0 to ½."""
     return (t - t.floor() - 0.5).abs()
 
 
@@ -70,8 +70,8 @@ def _dots(x: Plane, y: Plane, generator: Generator) -> Plane:
 
 
 def _rings(x: Plane, y: Plane, generator: Generator) -> Plane:
-    centre = torch.rand(2, len(x), 1, 1, generator=generator) * 2 - 1
-    x, y = (t - t.mean((1, 2), keepdim=True) - shift for t, shift in zip((x, y), centre, strict=True))
+    center = torch.rand(2, len(x), 1, 1, generator=generator) * 2 - 1
+    x, y = (t - t.mean((1, 2), keepdim=True) - shift for t, shift in zip((x, y), center, strict=True))
     return _soft(_to_middle(x.hypot(y)) - 0.25)
 
 

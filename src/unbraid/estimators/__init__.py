@@ -1,6 +1,15 @@
-"""Methods as scikit-learn estimators: fit, transform, inverse_transform, score."""
+"""Methods as scikit-learn estimators."""
 
-from unbraid.estimators.alone import (
+from unbraid.estimators.target_background import (
+    CVAE,
+    ContrastivePCA,
+    ContrastVAE,
+    MMcVAE,
+    PrincipledContrast,
+    RbVAE,
+    SRbVAE,
+)
+from unbraid.estimators.unsupervised import (
     DIPVAEI,
     DIPVAEII,
     SVAE,
@@ -10,15 +19,6 @@ from unbraid.estimators.alone import (
     BetaVAE,
     FactorVAE,
     Intervention,
-)
-from unbraid.estimators.contrast import (
-    CVAE,
-    ContrastivePCA,
-    ContrastVAE,
-    MMcVAE,
-    PrincipledContrast,
-    RbVAE,
-    SRbVAE,
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A method as scikit-learn's estimators are: fit, transform, inverse_transform, score."""
+"""A method as a scikit-learn estimator: fit, transform, inverse_transform, score."""
 
 import copy
 import tempfile
@@ -13,39 +13,37 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unbraid.data.dataset import Dataset
-from unbraid.devices import choose_device
-from unbraid.estimators.observations import Flat, Layout, dimensions
+from unbraid.data import Dataset
+from unbraid.distributed import choose_device
+from unbraid.estimators.observations import Flat, Layout, num_axes
 from unbraid.estimators.parameters import (
     AUTO,
     constructor,
-    documented,
-    optimiser_of,
+    docstring,
+    method_options,
     parameters_of,
-    settings_of,
-    value_of,
+    parse_optimizer,
+    parse_value,
 )
-from unbraid.methods.assemble import assemble
-from unbraid.methods.base import Method
-from unbraid.naming import summary
-from unbraid.nn.conv import SIDES
+from unbraid.methods import HasLikelihood, HasPosterior, Method, build_method
+from unbraid.nn import SIDES
 from unbraid.objectives import Likelihood, Normal, kl_to_standard_normal, squared_error
-from unbraid.train import train
+from unbraid.options import first_sentence
+from unbraid.training import train
 from unbraid.types import Codes, Observations
 
-BATCH = 512  # observations that go through the networks at once
+BATCH_SIZE = 512  # for inference
 PRECISIONS = [np.float64, np.float32]
-ROWS = Normal(
-    0.1
-)  # of rows: with a spread of 1, that of a whole column, a weighted KL leaves no code anything to say
+# With the standard deviation 1 of standardized columns, a weighted KL divergence makes every dimension inactive.
+ROW_LIKELIHOOD = Normal(0.1)
 E = TypeVar("E", bound="Estimator")
 
 
 class Estimator(TransformerMixin, BaseEstimator):
-    """What all estimators here share. A class names its method, and its parameters follow from that.
+    """Base of the estimators. A subclass names its method, from which its parameters follow.
 
-    X are rows (n, columns), images of three or four axes, or images laid out flat with `image_shape`. Computation is in
-    the precision of X; training in float32.
+    X contains rows (n, columns), images with three or four axes, or flattened images with `image_shape`. Training uses
+    float32; everything else uses the precision of X.
     """
 
     method: ClassVar[type[Method]]
@@ -54,34 +52,33 @@ class Estimator(TransformerMixin, BaseEstimator):
     history_: list[dict[str, Any]]
     strand: str | int | None
     image_shape: tuple[int, ...] | None
-    standardise: bool
+    standardize: bool
     device: str
     random_state: Any
     verbose: bool
 
-    def __init_subclass__(cls, method: type[Method] | None = None, **rest: Any) -> None:
-        super().__init_subclass__(**rest)
+    def __init_subclass__(cls, method: type[Method] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
         if method is None:
             return
         parameters = parameters_of(method)
         cls.method = method
         cls.__init__ = constructor(parameters)  # type: ignore[method-assign]
-        cls.__doc__ = documented(cls.__doc__ or summary(method), parameters)
+        cls.__doc__ = docstring(cls.__doc__ or first_sentence(method), parameters)
 
     def fit(self: E, X: Any, y: Any = None) -> E:
-        """Learns from X; y is not looked at."""
+        """Trains the method on X; y is ignored."""
         x = self._fit_layout(self._flat(X, reset=True), X)
-        return self._train(Dataset(x.float(), name=type(self).__name__, white=1))
+        return self._train(Dataset(x.float(), name=type(self).__name__, max_value=1))
 
     def transform(self, X: Any) -> np.ndarray:
-        """The mean codes of X: of the strand, or all of them."""
+        """The mean codes of X, or the codes of `strand`."""
         check_is_fitted(self)
         codes = self._codes(X)
         return (codes if self.strand is None else self.method_.strands.take(codes, self.strand)).numpy()
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """What codes are decoded to, in the units and the shape of what was fitted; of a strand alone, the other
-        codes are 0."""
+        """Decodes codes, in the units and the shape of the fitted X. With `strand`, all other dimensions are 0."""
         check_is_fitted(self)
         codes = torch.from_numpy(np.array(X, dtype=_precision(X), ndmin=2))
         if self.strand is not None:
@@ -89,29 +86,33 @@ class Estimator(TransformerMixin, BaseEstimator):
             codes = strands.set(codes.new_zeros(len(codes), strands.size), self.strand, codes)
         if codes.shape[1] != self.method_.strands.size:
             raise ValueError(
-                f"The codes need {self.method_.strands.size} columns; got an array of shape {np.shape(X)}."
+                f"Codes must have {self.method_.strands.size} columns; got an array of shape {np.shape(X)}."
             )
-        method = self._working(codes.dtype)
+        method = self._method_on_device(codes.dtype)
         return self.layout_.array(self._in_batches(method.decode, codes), flat=self.image_shape is not None)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """How likely X is, in nats per observation: the evidence lower bound where the method has a posterior, with one
-        draw of a fixed seed for each; else minus the loss of decoding what was encoded."""
+        """The evidence lower bound of X in nats per observation, with one posterior sample per observation and a fixed
+        seed. For methods without a posterior, the negative reconstruction loss. Higher is better."""
         return self._score(self._flat(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """A name for each code: that of its smallest strand, and its number there."""
+        """One name per dimension: its smallest strand, and its index in this strand."""
         check_is_fitted(self)
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is not None and known is not None and not np.array_equal(known, input_features):
+        fitted_names = getattr(self, "feature_names_in_", None)
+        if (
+            input_features is not None
+            and fitted_names is not None
+            and not np.array_equal(fitted_names, input_features)
+        ):
             raise ValueError("input_features is not equal to feature_names_in_")
         strands = self.method_.strands
         names = [""] * strands.size
-        for name in sorted(strands, key=lambda name: -len(strands[name])):  # smaller ones have the last word
-            for place, dimension in enumerate(strands[name]):
-                names[dimension] = f"{name}{place}"
-        chosen = range(strands.size) if self.strand is None else strands[self.strand]
-        return np.array([names[dimension] for dimension in chosen], dtype=object)
+        for name in sorted(strands, key=lambda name: -len(strands[name])):  # smaller strands last
+            for index, dimension in enumerate(strands[name]):
+                names[dimension] = f"{name}{index}"
+        dims = range(strands.size) if self.strand is None else strands[self.strand]
+        return np.array([names[dimension] for dimension in dims], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,10 +120,12 @@ class Estimator(TransformerMixin, BaseEstimator):
         return tags
 
     def _train(self: E, dataset: Dataset) -> E:
-        """Trains a fresh method; the run folder is not kept."""
+        """Trains a new method in a temporary run folder."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with self._seeded(seed), tempfile.TemporaryDirectory() as folder:
-            method = assemble(self.method, dataset.shape, n=len(dataset), seed=seed, **self._networks())
+            method = build_method(
+                self.method, dataset.shape, n=len(dataset), seed=seed, **self._method_arguments()
+            )
             run = train(
                 method,
                 dataset,
@@ -131,119 +134,120 @@ class Estimator(TransformerMixin, BaseEstimator):
                 quiet=not self.verbose,
                 checkpoint_seconds=float("inf"),
                 seed=seed,
-                **self._training(dataset),
+                **self._training_arguments(dataset),
             )
             self.history_ = run.history()
         self.method_ = method.cpu().eval().requires_grad_(False)
         if self.strand is not None:
-            _ = self.method_.strands[self.strand]  # raises where there is none of that name
+            _ = self.method_.strands[self.strand]  # raises if there is no such strand
         return self
 
-    def _networks(self) -> dict[str, Any]:
-        """The arguments of `assemble`: the method's own settings, and its networks."""
+    def _method_arguments(self) -> dict[str, Any]:
+        """The arguments of `build_method`: the options of the method, and its networks."""
         parameters = self.get_params(deep=False)
-        options = settings_of(self.method)
-        settings = {
-            name: value_of(option, parameters[name])
-            for name, option in options.items()
+        arguments = {
+            name: parse_value(option, parameters[name])
+            for name, option in method_options(self.method).items()
             if parameters[name] != AUTO
         }
         if parameters.get("likelihood") == AUTO and not self.layout_.images:
-            settings["likelihood"] = ROWS
-        if "codes" in parameters:
-            settings["codes"] = int(parameters["codes"])
+            arguments["likelihood"] = ROW_LIKELIHOOD
+        if "latent_dim" in parameters:
+            arguments["latent_dim"] = int(parameters["latent_dim"])
         if "architecture" in parameters:
-            chosen = parameters["architecture"]
-            settings["architecture"] = _architecture(self.layout_.shape) if chosen == AUTO else chosen
-        return settings
+            architecture = parameters["architecture"]
+            arguments["architecture"] = (
+                _architecture(self.layout_.shape) if architecture == AUTO else architecture
+            )
+        return arguments
 
-    def _training(self, dataset: Dataset) -> dict[str, Any]:
+    def _training_arguments(self, dataset: Dataset) -> dict[str, Any]:
         parameters = self.get_params(deep=False)
-        # A batch, or as many as a method needs at once, is of different observations.
-        fewest = len(dataset) if dataset.background is None else min(len(dataset), len(dataset.background))
-        most = max(2, fewest // max(1, self.method.fewest_batches))
+        # The observations of a batch, or of all batches that a method needs at once, must differ.
+        available = len(dataset) if dataset.background is None else min(len(dataset), len(dataset.background))
+        max_batch_size = max(2, available // max(1, self.method.min_batches))
         if self.method.closed_form:
-            return {"steps": 1, "batch": min(2, most)}
+            return {"steps": 1, "batch_size": min(2, max_batch_size)}
         return {
             "steps": int(parameters["steps"]),
-            "batch": min(int(parameters["batch"]), most),
-            "optimiser": optimiser_of(parameters["optimiser"]),
+            "batch_size": min(int(parameters["batch_size"]), max_batch_size),
+            "optimizer": parse_optimizer(parameters["optimizer"]),
         }
 
     def _flat(self, X: Any, *, reset: bool) -> Flat:
-        """X as rows, checked as scikit-learn checks them."""
+        """X as rows, with the checks of scikit-learn."""
         if not reset:
             check_is_fitted(self)
-        if dimensions(X) > 2:
+        if num_axes(X) > 2:
             X = np.asarray(X)
             layout = getattr(self, "layout_", None)
-            if not reset and layout is not None and X.shape[1:] != layout.given:
+            if not reset and layout is not None and X.shape[1:] != layout.array_shape:
                 raise ValueError(
-                    f"{type(self).__name__} was fitted to observations of shape {layout.given}; got {X.shape[1:]}."
+                    f"{type(self).__name__} was fitted to observations of shape {layout.array_shape}; got "
+                    f"{X.shape[1:]}."
                 )
             X = X.reshape(len(X), -1)
-        least = 2 if reset else 1
-        return validate_data(self, X, dtype=PRECISIONS, reset=reset, ensure_min_samples=least)  # type: ignore[return-value]
+        min_samples = 2 if reset else 1
+        return validate_data(self, X, dtype=PRECISIONS, reset=reset, ensure_min_samples=min_samples)  # type: ignore[return-value]
 
-    def _fit_layout(self, flat: Flat, like: Any) -> Tensor:
-        """Finds how the numbers of observations lie, those of an array like the given one, and gives them."""
-        if dimensions(like) > 2 or self.image_shape is not None:
-            given = tuple(self.image_shape or np.shape(like)[1:])
-            self.layout_ = Layout.of_images(flat, given, whole=np.asarray(like).dtype.kind in "iub")
+    def _fit_layout(self, flat: Flat, X: Any) -> Tensor:
+        """Determines the layout of the observations in X and returns the flattened observations as a tensor."""
+        if num_axes(X) > 2 or self.image_shape is not None:
+            array_shape = tuple(self.image_shape or np.shape(X)[1:])
+            self.layout_ = Layout.of_images(flat, array_shape, is_integer=np.asarray(X).dtype.kind in "iub")
         else:
-            self.layout_ = Layout.of_rows(flat, standardise=self.standardise)
+            self.layout_ = Layout.of_rows(flat, standardize=self.standardize)
         x = self.layout_.tensor(flat)
-        likelihood = self._networks().get("likelihood")
+        likelihood = self._method_arguments().get("likelihood")
         if isinstance(likelihood, Likelihood) and likelihood.bounded and not 0 <= x.min() <= x.max() <= 1:
             raise ValueError(
-                f"The likelihood {likelihood.short()} needs numbers from 0 to 1: choose likelihood='normal:1', or "
-                "bring the columns there and pass standardise=False."
+                f"The likelihood {likelihood.short()} requires values in [0, 1]. Choose likelihood='normal:1', or "
+                "scale the columns to [0, 1] and pass standardize=False."
             )
         return x
 
     def _codes(self, X: Any) -> Codes:
         x = self.layout_.tensor(self._flat(X, reset=False))
-        return self._in_batches(self._working(x.dtype).encode, x)
+        return self._in_batches(self._method_on_device(x.dtype).encode, x)
 
     def _score(self, flat: Flat) -> float:
         x = self.layout_.tensor(flat)
-        method = self._working(x.dtype)
+        method = self._method_on_device(x.dtype)
         with self._seeded(0):
-            losses = self._in_batches(lambda part: _loss(method, part)[None] * len(part), x)
+            losses = self._in_batches(lambda batch: _loss(method, batch)[None] * len(batch), x)
         return -float(losses.sum()) / len(x)
 
-    def _working(self, precision: torch.dtype) -> Method:
-        """The method on its device and in a precision; what was fitted stays as it is."""
+    def _method_on_device(self, precision: torch.dtype) -> Method:
+        """A copy of the fitted method on the device and in a precision."""
         return copy.deepcopy(self.method_).to(device=choose_device(self.device), dtype=precision)
 
     @torch.no_grad()
     def _in_batches(self, function: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-        place = choose_device(self.device)
-        return torch.cat([function(part.to(place)).cpu() for part in rows.split(BATCH)])
+        device = choose_device(self.device)
+        return torch.cat([function(batch.to(device)).cpu() for batch in rows.split(BATCH_SIZE)])
 
     @contextmanager
     def _seeded(self, seed: int) -> Iterator[None]:
-        """With torch's generators at a seed, and as they were afterwards."""
-        place = choose_device(self.device)
-        with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
+        """Seeds torch's generators and restores their state afterwards."""
+        device = choose_device(self.device)
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
 
 
 def _loss(method: Method, x: Observations) -> Tensor:
-    """Minus the evidence lower bound; without a posterior, what is lost by encoding and decoding."""
-    likelihood: Any = getattr(method, "likelihood", None)
-    if likelihood is None:
+    """The negative evidence lower bound; without a posterior, the reconstruction loss."""
+    if not isinstance(method, HasLikelihood):
         return squared_error(method.decode(method.encode(x)), x)
-    if not hasattr(method, "posterior"):
-        return likelihood.nll(method.decoded(method.encode(x)), x)  # type: ignore[operator]
-    q = method.posterior(x)  # type: ignore[operator]
-    return likelihood.nll(method.decoded(q.sample()), x) + kl_to_standard_normal(q)  # type: ignore[operator]
+    if not isinstance(method, HasPosterior):
+        return method.likelihood.nll(method.decode_parameters(method.encode(x)), x)
+    q = method.posterior(x)
+    return method.likelihood.nll(method.decode_parameters(q.sample()), x) + kl_to_standard_normal(q)
 
 
 def _architecture(shape: tuple[int, ...]) -> str:
-    fits = len(shape) == 3 and shape[1] == shape[2] and shape[1] in SIDES
-    return "conv" if fits else "mlp-small"
+    convolutional = len(shape) == 3 and shape[1] == shape[2] and shape[1] in SIDES
+    return "conv" if convolutional else "mlp-small"
 
 
 def _precision(array: Any) -> type:

@@ -1,22 +1,21 @@
-"""The parameters of an estimator: the method's own settings, and how it is trained."""
+"""The parameters of an estimator: the options of its method, its networks and its training."""
 
 import inspect
 import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from unbraid.methods.assemble import filled
-from unbraid.methods.base import Method
-from unbraid.objectives.likelihoods import Likelihood
-from unbraid.optimisers import Optimiser
+from unbraid.methods import Method, built_arguments
+from unbraid.objectives import Likelihood
+from unbraid.optimizers import Optimizer
 from unbraid.options import Option, options_of
-from unbraid.settings import Plain
+from unbraid.settings import Spec
 
 AUTO = "auto"
 
 
 class Parameter(NamedTuple):
-    """One of them, with the default that scikit-learn shows."""
+    """A parameter with its default as plain data."""
 
     name: str
     default: Any
@@ -24,62 +23,62 @@ class Parameter(NamedTuple):
 
 
 NETWORKS = (
-    Parameter("codes", 10, "The number of dimensions of the code."),
+    Parameter("latent_dim", 10, "Number of latent dimensions."),
     Parameter(
         "architecture",
         AUTO,
-        "Encoder and decoder, one of `unbraid.nn.ARCHITECTURES`; auto: conv for images that it fits, mlp-small "
-        "otherwise.",
+        "Encoder and decoder, one of `unbraid.nn.ARCHITECTURES`; auto: conv for square images of a supported size, "
+        "otherwise mlp-small.",
     ),
 )
 TRAINING = (
-    Parameter("steps", 2000, "How many steps of training."),
-    Parameter("batch", 64, "Observations in a batch."),
-    Parameter("optimiser", None, "Takes the place of the method's own, such as adam:0.001."),
-)
-EVERY = (
+    Parameter("steps", 2000, "Number of training steps."),
+    Parameter("batch_size", 64, "Observations per batch."),
     Parameter(
-        "strand", None, "The strand of the code that `transform` puts out; all of the code by default."
+        "optimizer", None, "Optimizer of the first player, e.g. adam:0.001. Default: that of the method."
     ),
+)
+SHARED = (
+    Parameter("strand", None, "Strand that `transform` returns. Default: the whole code."),
     Parameter(
         "image_shape",
         None,
-        "Of images that come as rows, the shape of one: (height, width), with channels before or after them.",
+        "Shape of one image, if X contains flattened images: (height, width), with channels first or last.",
     ),
-    Parameter(
-        "standardise", True, "Whether the columns of rows are brought to mean 0 and variance 1 within."
-    ),
-    Parameter("device", AUTO, "auto, cpu, cuda or mps."),
-    Parameter("random_state", None, "Of the weights, of the draws and of the noise in training."),
-    Parameter("verbose", False, "Shows progress."),
+    Parameter("standardize", True, "Whether to scale the columns of rows to mean 0 and variance 1."),
+    Parameter("device", AUTO, "Device: auto, cpu, cuda, cuda:N or mps."),
+    Parameter("random_state", None, "Random seed for initial weights, batches and noise."),
+    Parameter("verbose", False, "Whether to show progress."),
 )
 
 
 def parameters_of(method: type[Method]) -> list[Parameter]:
-    """The parameters of the estimator of a method, its own settings first."""
-    own = [Parameter(name, _default(option), _help(option)) for name, option in settings_of(method).items()]
+    """The parameters of a method's estimator; the options of the method come first."""
+    options = [
+        Parameter(name, _default(option), _help(option)) for name, option in method_options(method).items()
+    ]
     if method.closed_form:
-        return [*own, *EVERY]
-    networks = [each for each in NETWORKS if each.name != "codes" or not method.sizes_strands]
-    return [*own, *networks, *TRAINING, *EVERY]
+        return [*options, *SHARED]
+    networks = [each for each in NETWORKS if each.name != "latent_dim" or not method.has_own_code_size]
+    return [*options, *networks, *TRAINING, *SHARED]
 
 
-def settings_of(method: type[Method]) -> dict[str, Option]:
-    """The settings of a method's constructor."""
-    return options_of(method, leave_out=filled(method))
+def method_options(method: type[Method]) -> dict[str, Option]:
+    """The options of a method: its constructor's arguments without those that `build_method` fills."""
+    return options_of(method, leave_out=built_arguments(method))
 
 
 def constructor(parameters: list[Parameter]) -> Callable[..., None]:
-    """An `__init__` that keeps what it is given, as scikit-learn wants it."""
+    """An `__init__` that stores its arguments unchanged, as scikit-learn requires."""
     defaults = {parameter.name: parameter.default for parameter in parameters}
 
-    def __init__(self: Any, **given: Any) -> None:
-        if unknown := given.keys() - defaults.keys():
+    def __init__(self: Any, **arguments: Any) -> None:
+        if unknown := arguments.keys() - defaults.keys():
             raise TypeError(
                 f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}; its parameters are "
                 f"{', '.join(defaults)}."
             )
-        for name, value in (defaults | given).items():
+        for name, value in (defaults | arguments).items():
             setattr(self, name, value)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -89,14 +88,14 @@ def constructor(parameters: list[Parameter]) -> Callable[..., None]:
     return __init__
 
 
-def documented(text: str, parameters: list[Parameter]) -> str:
-    """A docstring with a line for each parameter."""
+def docstring(text: str, parameters: list[Parameter]) -> str:
+    """A docstring with one line per parameter."""
     lines = [f"    {parameter.name}: {parameter.help}" for parameter in parameters]
     return "\n".join([inspect.cleandoc(text), "", "Args:", *lines])
 
 
-def value_of(option: Option, value: Any) -> Any:
-    """What a method takes: numbers of its kind, and likelihoods and schedules from what the command line calls them."""
+def parse_value(option: Option, value: Any) -> Any:
+    """The value of an option: strings are parsed as on the command line, and numbers take the option's type."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -108,20 +107,21 @@ def value_of(option: Option, value: Any) -> Any:
     return value
 
 
-def optimiser_of(value: Any) -> Optimiser | None:
-    """An optimiser, from its words where it is given so."""
-    return Optimiser.parse(value) if isinstance(value, str) else value  # type: ignore[return-value]
+def parse_optimizer(value: Any) -> Optimizer | None:
+    """An optimizer; strings are parsed as on the command line."""
+    return Optimizer.parse(value) if isinstance(value, str) else value  # type: ignore[return-value]
 
 
 def _default(option: Option) -> Any:
-    """Plain data: scikit-learn compares and prints parameters."""
+    """The default as plain data, because scikit-learn compares and prints parameters."""
     if _is_likelihood(option):
         return AUTO
-    return option.default.short() if isinstance(option.default, Plain) else option.default
+    return option.default.short() if isinstance(option.default, Spec) else option.default
 
 
 def _help(option: Option) -> str:
-    return f"{option.help} auto: normal:0.1 for rows." if _is_likelihood(option) else option.help
+    automatic = " auto: normal:0.1 for rows, otherwise that of the method." if _is_likelihood(option) else ""
+    return option.help + automatic
 
 
 def _is_likelihood(option: Option) -> bool:

@@ -1,7 +1,7 @@
-// Who decodes: a worker in this page, or the server that the page came from.
+// The decoder: a worker in this page, or the server of the page.
 "use strict";
 
-// A function from codes, row by row, and what is given with them, to a promise of the observations.
+// A function from rows of codes and their conditions to a promise of the observations.
 function decoderOf(content) {
   if (content.served) return servedDecoder();
   if (!content.program) return null;
@@ -21,21 +21,21 @@ function workerDecoder(program) {
   };
   worker.onerror = ({ message }) => failed(new Error(message));
   worker.postMessage({ program });
-  return async (codes, given) => {
+  return async (codes, condition) => {
     await ready;
     return new Promise((resolve) => {
       waiting.set(++number, resolve);
-      worker.postMessage({ number, codes, given });
+      worker.postMessage({ number, codes, condition });
     });
   };
 }
 
-// What is sent are the codes and then what is given, in float32; what comes back are the observations.
+// Sends codes and then conditions in float32; receives observations in float32.
 function servedDecoder() {
-  return async (codes, given) => {
-    const body = new Float32Array(codes.length + given.length);
+  return async (codes, condition) => {
+    const body = new Float32Array(codes.length + condition.length);
     body.set(codes);
-    body.set(given, codes.length);
+    body.set(condition, codes.length);
     const headers = { "Content-Type": "application/octet-stream" };
     const answer = await fetch("decode", { method: "POST", body, headers });
     if (!answer.ok) throw new Error(await answer.text());
@@ -43,19 +43,19 @@ function servedDecoder() {
   };
 }
 
-// Asks for one thing at a time, the most urgent first; what was asked for again in the meantime is asked once.
+// Decodes one request at a time, the most urgent first. A newer request of the same name replaces the older one.
 class Queue {
-  constructor(decode, complain) {
+  constructor(decode, showError) {
     this.decode = decode;
-    this.complain = complain;
+    this.showError = showError;
     this.waiting = new Map();
     this.busy = false;
   }
 
-  // `urgency` 0 goes before 1; `show` gets what was decoded. A later request of a name takes the place of the earlier.
-  ask(name, urgency, codes, given, show) {
+  // `urgency` 0 precedes 1; `show` receives the decoded observations.
+  ask(name, urgency, codes, condition, show) {
     this.waiting.delete(name);
-    this.waiting.set(name, { urgency, codes, given, show });
+    this.waiting.set(name, { urgency, codes, condition, show });
     if (!this.busy) this.work();
   }
 
@@ -69,11 +69,11 @@ class Queue {
       while (this.waiting.size) {
         const [name, next] = [...this.waiting].reduce((a, b) => (b[1].urgency < a[1].urgency ? b : a));
         this.waiting.delete(name);
-        next.show(await this.decode(next.codes, next.given));
+        next.show(await this.decode(next.codes, next.condition));
       }
     } catch (error) {
       this.waiting.clear();
-      this.complain(error);
+      this.showError(error);
     } finally {
       this.busy = false;
     }

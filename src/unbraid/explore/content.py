@@ -1,4 +1,4 @@
-"""Everything that an explorer page shows of one run, as plain data."""
+"""The content of an explorer page as plain data."""
 
 import io
 from typing import Any
@@ -8,36 +8,32 @@ import torch
 from jaxtyping import Float
 from PIL import Image
 
-from unbraid.explore.examples import POOL, Examples, class_averages
+from unbraid.explore.examples import POOL, Examples, Factor, class_averages
 from unbraid.explore.matrices import matrix_of
-from unbraid.explore.packing import floats, table
-from unbraid.model import Model
-from unbraid.report.figures import Activity, activity
-from unbraid.report.rendering import uri
-from unbraid.report.scores import score_rows
-from unbraid.report.subjects import about
-from unbraid.runs import Run
+from unbraid.explore.packing import pack_float32, pack_table
+from unbraid.report import Activity, about, activity, score_rows, uri
+from unbraid.runs import Model, Run
 from unbraid.strands import Strands
 from unbraid.types import Observations
 
-ACROSS = 16  # observations in a row of the sheet
-MOST_VALUES = 64  # of a factor whose classes can be averaged over
-PRIOR = 3.0  # a slider reaches this far where codes have a standard normal prior
+ACROSS = 16  # observations per row of the sheet
+MAX_VALUES = 64  # of a factor with class averages
+PRIOR = 3.0  # least range of a slider with a standard normal prior
 
 
 def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: str = "") -> dict[str, Any]:
-    """What the page shows; all but the decoder.
+    """The content of the page without the decoder.
 
     Args:
-        run: Where names, scores and settings come from.
-        model: The run's model.
-        examples: Observations; ranges and averages are taken from all of them.
-        shown: How many of them are offered to start from; some more are searched for neighbours.
-        note: A sentence about where they come from, where that is not the run's own data.
+        run: Source of names, scores and settings.
+        model: The model of the run.
+        examples: Observations; ranges and averages use all of them.
+        shown: Number of examples on the page; POOL times as many are searched for neighbors.
+        note: Sentence about the source of the examples, if it is not the dataset of the run.
     """
     method, citation, sentence = about(run)
     pool = min(len(examples.x), POOL * shown)
-    busy = _activity(model, examples)
+    found = _activity(model, examples)
     return {
         "title": f"{method.partition(':')[0]} on {run.data_name}",
         "method": run.method_name,
@@ -46,88 +42,95 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
         "run": run.identity,
         "note": note,
         "shape": list(model.shape),
-        "strands": [{"name": name, "codes": list(codes)} for name, codes in model.strands.items()],
-        "groups": groups(model.strands, busy),
+        "strands": [{"name": name, "codes": list(dims)} for name, dims in model.strands.items()],
+        "groups": groups(model.strands, found),
         "strand": model.strands.default,
-        "activity": {"amounts": floats(busy.amounts), "unit": busy.unit},
-        "ranges": floats(ranges(model, examples)),
-        "centre": floats(examples.codes.mean(0)),
-        "spread": floats(examples.codes.std(0)),
-        "examples": {
-            "shown": min(shown, pool),
-            "codes": table(examples.codes[:pool]),
-            "given": None
-            if examples.given is None or not model.method.conditional
-            else floats(examples.given[:pool]),
-            "rows": None if len(model.shape) == 3 else floats(examples.x[:pool]),
-            "sheet": sheet(examples.x[:pool]) if len(model.shape) == 3 else None,
-            "across": ACROSS,
-        },
-        "factors": [
-            {
-                "name": factor.name,
-                "values": list(factor.values),
-                "of": factor.of[:pool].tolist(),
-                "means": floats(class_averages(examples, factor))
-                if len(factor.values) <= MOST_VALUES
-                else None,
-            }
-            for factor in examples.factors
-        ],
+        "activity": {"amounts": pack_float32(found.amounts), "unit": found.unit},
+        "ranges": pack_float32(ranges(model, examples)),
+        "center": pack_float32(examples.codes.mean(0)),
+        "spread": pack_float32(examples.codes.std(0)),
+        "examples": _examples(model, examples, pool, shown),
+        "factors": [_factor(examples, factor, pool) for factor in examples.factors],
         "label": examples.label,
-        "matrix": _matrix(run, model, examples, busy),
-        "scores": [
-            {
-                "metric": row.metric,
-                "value": row.values[0],
-                "meaning": row.meaning,
-                "protocol": row.protocol,
-                "n": row.n,
-                "on": row.on,
-            }
-            for row in score_rows({run.method_name: run.scores()})
-            if row.values[0] is not None and np.isfinite(row.values[0])
-        ],
+        "matrix": _matrix(run, model, examples, found),
+        "scores": _scores(run),
     }
 
 
-def groups(strands: Strands, busy: Activity) -> list[dict[str, Any]]:
-    """The codes by the smallest strand that each is in, busiest first: every code once."""
+def _examples(model: Model, examples: Examples, pool: int, shown: int) -> dict[str, Any]:
+    images = len(model.shape) == 3
+    conditional = examples.condition is not None and model.method.conditions_on_nuisances
+    return {
+        "shown": min(shown, pool),
+        "codes": pack_table(examples.codes[:pool]),
+        "condition": pack_float32(examples.condition[:pool]) if conditional else None,  # type: ignore[index]
+        "rows": None if images else pack_float32(examples.x[:pool]),
+        "sheet": sheet(examples.x[:pool]) if images else None,
+        "across": ACROSS,
+    }
+
+
+def _factor(examples: Examples, factor: Factor, pool: int) -> dict[str, Any]:
+    few = len(factor.values) <= MAX_VALUES
+    return {
+        "name": factor.name,
+        "values": list(factor.values),
+        "of": factor.value_index[:pool].tolist(),
+        "means": pack_float32(class_averages(examples, factor)) if few else None,
+    }
+
+
+def _scores(run: Run) -> list[dict[str, Any]]:
+    return [
+        {
+            "metric": row.metric,
+            "value": row.values[0],
+            "description": row.description,
+            "protocol": row.protocol,
+            "n": row.n,
+            "on": row.dataset,
+        }
+        for row in score_rows({run.method_name: run.scores()})
+        if row.values[0] is not None and np.isfinite(row.values[0])
+    ]
+
+
+def groups(strands: Strands, found: Activity) -> list[dict[str, Any]]:
+    """The dimensions grouped by the smallest strand that contains them, most active first."""
     home: dict[int, str] = {}
-    for name, codes in sorted(strands.items(), key=lambda entry: -len(entry[1])):
-        home |= dict.fromkeys(codes, name)
-    found = []
-    for name in strands:
-        own = [code for code in busy.order if home.get(code) == name]
-        found += [{"name": name, "codes": own}] if own else []
-    loose = [code for code in busy.order if code not in home]
-    return found + ([{"name": "no strand", "codes": loose}] if loose else [])
+    for name, dims in sorted(strands.items(), key=lambda entry: -len(entry[1])):
+        home |= dict.fromkeys(dims, name)
+    grouped = {name: [dim for dim in found.order if home.get(dim) == name] for name in strands}
+    grouped["no strand"] = [dim for dim in found.order if dim not in home]
+    return [{"name": name, "codes": dims} for name, dims in grouped.items() if dims]
 
 
 def ranges(model: Model, examples: Examples) -> Float[np.ndarray, "2 d"]:
-    """From where to where each slider goes: a little beyond the examples' codes, and as far as the prior."""
+    """Range of each slider: slightly beyond the codes of the examples, and at least ±PRIOR with a prior."""
     codes = examples.codes.numpy()
     low, high = codes.min(0), codes.max(0)
-    beyond = np.maximum(0.1 * (high - low), 0.02 * max(float((high - low).max()), 1e-3))
-    low, high = low - beyond, high + beyond
+    margin = np.maximum(0.1 * (high - low), 0.02 * max(float((high - low).max()), 1e-3))
+    low, high = low - margin, high + margin
     if hasattr(model.method, "posterior"):
         low, high = np.minimum(low, -PRIOR), np.maximum(high, PRIOR)
     return np.stack([low, high])
 
 
 def sheet(x: Observations) -> str:
-    """Images side by side in one picture, pixel for pixel."""
+    """All images in one PNG, pixel for pixel."""
     pixels = (x.clamp(0, 1) * 255).round().to(torch.uint8)
-    if pixels.shape[1] != 3:  # grey; of other numbers of channels, the mean
+    if pixels.shape[1] != 3:  # gray; for other numbers of channels, the mean
         pixels = pixels.float().mean(1, keepdim=True).round().to(torch.uint8)
     n, channels, height, width = pixels.shape
     down = -(-n // ACROSS)
     canvas = torch.zeros(down * ACROSS, channels, height, width, dtype=torch.uint8)
     canvas[:n] = pixels
     tiles = canvas.view(down, ACROSS, channels, height, width).permute(0, 3, 1, 4, 2)
-    picture = tiles.reshape(down * height, ACROSS * width, channels).numpy()
+    pixels_of_sheet = tiles.reshape(down * height, ACROSS * width, channels).numpy()
     file = io.BytesIO()
-    Image.fromarray(picture[..., 0] if channels == 1 else picture).save(file, "PNG", optimize=True)
+    Image.fromarray(pixels_of_sheet[..., 0] if channels == 1 else pixels_of_sheet).save(
+        file, "PNG", optimize=True
+    )
     return uri(file.getvalue(), "image/png")
 
 
@@ -135,18 +138,20 @@ def _activity(model: Model, examples: Examples) -> Activity:
     found = activity(model, examples.x)
     if len(found.amounts) == model.strands.size:
         return found
-    return Activity(examples.codes.numpy().var(0), "variance")  # whose posterior is of some codes only
+    return Activity(examples.codes.numpy().var(0), "variance")  # the posterior covers some dimensions only
 
 
-def _matrix(run: Run, model: Model, examples: Examples, busy: Activity) -> dict[str, Any] | None:
-    """The matrix, its rows in the order of the sliders."""
-    order = [code for group in groups(model.strands, busy) for code in group["codes"]]
-    found = matrix_of(run, model.strands, examples, tuple(getattr(model.method, "blocks", ())), order)
-    if found is None:
+def _matrix(run: Run, model: Model, examples: Examples, found: Activity) -> dict[str, Any] | None:
+    """The matrix with its rows in the order of the sliders."""
+    order = [dim for group in groups(model.strands, found) for dim in group["codes"]]
+    matrix = matrix_of(
+        run, model.strands, examples, tuple(getattr(model.method, "feature_strands", ())), order
+    )
+    if matrix is None:
         return None
-    places = sorted(range(len(found.rows)), key=lambda row: min(map(order.index, found.rows[row][1])))
-    return found._asdict() | {
-        "rows": [{"name": found.rows[row][0], "codes": list(found.rows[row][1])} for row in places],
-        "factors": list(found.factors),
-        "values": np.nan_to_num(found.values[places]).tolist(),
+    rows = sorted(range(len(matrix.rows)), key=lambda row: min(map(order.index, matrix.rows[row][1])))
+    return matrix._asdict() | {
+        "rows": [{"name": matrix.rows[row][0], "codes": list(matrix.rows[row][1])} for row in rows],
+        "factors": list(matrix.factors),
+        "values": np.nan_to_num(matrix.values[rows]).tolist(),
     }

@@ -1,4 +1,4 @@
-// The decoder: the steps that program.py describes, on plain arrays. It runs in a worker, so that the page never stalls.
+// The decoder: the operations of program.py on typed arrays. It runs in a worker, so the page stays responsive.
 "use strict";
 
 const product = (shape) => shape.reduce((all, side) => all * side, 1);
@@ -10,37 +10,37 @@ function bytesOf(text) {
   return bytes.buffer;
 }
 
-// An array as packing.py wrote it: float32, or whole numbers with what one of them is worth in each row.
+// An array as written by packing.py: float32, or int16 with a scale per row.
 function unpack(array) {
   if (array.numbers !== undefined) return new Float32Array(bytesOf(array.numbers));
-  const wholes = new Int16Array(bytesOf(array.wholes));
-  const worth = new Float32Array(bytesOf(array.worth));
-  const columns = wholes.length / worth.length;
-  const numbers = new Float32Array(wholes.length);
-  for (let row = 0, i = 0; row < worth.length; row++) {
-    for (const end = i + columns; i < end; i++) numbers[i] = wholes[i] * worth[row];
+  const integers = new Int16Array(bytesOf(array.int16));
+  const scale = new Float32Array(bytesOf(array.scale));
+  const columns = integers.length / scale.length;
+  const numbers = new Float32Array(integers.length);
+  for (let row = 0, i = 0; row < scale.length; row++) {
+    for (const end = i + columns; i < end; i++) numbers[i] = integers[i] * scale[row];
   }
   return numbers;
 }
 
-// For each number of a result, which number of a source it comes from: `place` gets the result's coordinates, and
-// answers with the source's, or null for a zero.
-function positions(shape, source, place) {
+// For each element of a result, the index of its source element. `locate` maps coordinates of the result to those of
+// the source, or to null for a zero.
+function positions(shape, source, locate) {
   const found = new Int32Array(product(shape));
   const at = shape.map(() => 0);
   for (let i = 0; i < found.length; i++) {
-    const from = place(at);
+    const from = locate(at);
     found[i] = from === null ? -1 : source.reduce((sum, side, axis) => sum * side + from[axis], 0);
     for (let axis = shape.length - 1; axis >= 0 && ++at[axis] === shape[axis]; axis--) at[axis] = 0;
   }
   return found;
 }
 
-// Where a smaller operand's numbers go when it is repeated to fill a shape; null where it has that shape.
-function repeated(source, shape) {
+// Source indices of an operand that is broadcast to a shape; null if it has that shape.
+function broadcast(source, shape) {
   const full = [...Array(shape.length - source.length).fill(1), ...source];
   if (full.every((side, axis) => side === shape[axis])) return null;
-  return positions(shape, full, (at) => at.map((place, axis) => (full[axis] === 1 ? 0 : place)));
+  return positions(shape, full, (at) => at.map((index, axis) => (full[axis] === 1 ? 0 : index)));
 }
 
 const ONE = {
@@ -51,7 +51,7 @@ const ONE = {
   exp: () => Math.exp,
   atan: () => Math.atan,
   negative: () => (x) => -x,
-  clamp: ({ least, most }) => (x) => Math.min(Math.max(x, least ?? -Infinity), most ?? Infinity),
+  clamp: ({ min, max }) => (x) => Math.min(Math.max(x, min ?? -Infinity), max ?? Infinity),
 };
 
 const TWO = {
@@ -62,8 +62,8 @@ const TWO = {
   equal: (x, y) => (x === y ? 1 : 0),
 };
 
-// Matrices a (m × k) and b (k × n). Two rows of a meet four rows of b at a time, so that each number that is read is
-// used more than once.
+// Product of a (m × k) and b (k × n). Two rows of a and four rows of b at a time, so that each value read is used more
+// than once.
 function multiply(a, b, out, m, k, n) {
   if (n === 1) return multiplyVector(a, b, out, m, k);
   out.fill(0);
@@ -82,7 +82,7 @@ function multiply(a, b, out, m, k, n) {
       }
     }
   }
-  if (even < m) { // a last row alone, as a fully connected layer has
+  if (even < m) { // the last row if m is odd
     const last = even * n;
     for (let p = 0; p < whole; p += 4) {
       const q = even * k + p, q0 = a[q], q1 = a[q + 1], q2 = a[q + 2], q3 = a[q + 3];
@@ -98,7 +98,7 @@ function multiply(a, b, out, m, k, n) {
   }
 }
 
-// The same with a single column: four sums at a time, which need not wait for each other.
+// Product with a single column: four independent sums at a time.
 function multiplyVector(a, b, out, m, k) {
   const whole = k - (k % 4);
   for (let i = 0, q = 0; i < m; i++) {
@@ -114,7 +114,8 @@ function multiplyVector(a, b, out, m, k) {
   }
 }
 
-// For each number of the columns (channel and place in the patch, by patch), which pixel it is; -1 beyond the border.
+// For each element of the columns (channel and position in the patch, by patch), the index of its pixel; -1 beyond the
+// border.
 function patches([channels, height, width], sides, { kernel, stride, padding }) {
   const shape = [channels, kernel, kernel, ...sides];
   return positions(shape, [channels, height, width], ([channel, row, column, i, j]) => {
@@ -127,92 +128,92 @@ function side(length, { kernel, stride, padding }) {
   return Math.floor((length + 2 * padding - kernel) / stride) + 1;
 }
 
-// How a step that only moves numbers finds them.
+// Source indices of operations that only move elements.
 const MOVED = {
   permute: (step, [source]) =>
-    positions(step.shape, source, (at) => source.map((_, axis) => at[step.how.order.indexOf(axis)])),
+    positions(step.shape, source, (at) => source.map((_, axis) => at[step.params.order.indexOf(axis)])),
   take: (step, [source]) => {
-    const { axis, places } = step.how;
-    const shape = source.map((length, place) => (place === axis ? places.length : length));
-    return positions(shape, source, (at) => at.map((place, a) => (a === axis ? places[place] : place)));
+    const { axis, indices } = step.params;
+    const shape = source.map((length, index) => (index === axis ? indices.length : length));
+    return positions(shape, source, (at) => at.map((index, a) => (a === axis ? indices[index] : index)));
   },
   pad: (step, [source]) => {
-    const before = source.map((_, axis) => step.how.amounts[2 * (source.length - 1 - axis)] ?? 0);
+    const before = source.map((_, axis) => step.params.amounts[2 * (source.length - 1 - axis)] ?? 0);
     return positions(step.shape, source, (at) => {
-      const from = at.map((place, axis) => place - before[axis]);
-      return from.some((place, axis) => place < 0 || place >= source[axis]) ? null : from;
+      const from = at.map((index, axis) => index - before[axis]);
+      return from.some((index, axis) => index < 0 || index >= source[axis]) ? null : from;
     });
   },
   unfold: (step, [source]) => {
     const image = source.slice(-3);
-    return patches(image, [side(image[1], step.how), side(image[2], step.how)], step.how);
+    return patches(image, [side(image[1], step.params), side(image[2], step.params)], step.params);
   },
 };
 
-// A step as a function that fills its result from the values before it.
-function prepared(step, of, shapes) {
+// An operation as a result array and a function that fills it.
+function prepare(step, of, shapes) {
   const out = new Float32Array(product(step.shape));
   const [x, y] = of;
-  if (step.do === "reshape") return [x, () => {}];
-  if (step.do in ONE) {
-    const change = ONE[step.do](step.how);
+  if (step.operation === "reshape") return [x, () => {}];
+  if (step.operation in ONE) {
+    const change = ONE[step.operation](step.params);
     return [out, () => { for (let i = 0; i < out.length; i++) out[i] = change(x[i]); }];
   }
-  if (step.do in TWO) {
-    const join = TWO[step.do];
-    const [xs, ys] = shapes.map((shape) => repeated(shape, step.shape));
+  if (step.operation in TWO) {
+    const join = TWO[step.operation];
+    const [xs, ys] = shapes.map((shape) => broadcast(shape, step.shape));
     return [out, () => {
       for (let i = 0; i < out.length; i++) out[i] = join(x[xs ? xs[i] : i], y[ys ? ys[i] : i]);
     }];
   }
-  if (step.do === "multiply") {
+  if (step.operation === "multiply") {
     const [m, k] = shapes[0], n = shapes[1][1];
     return [out, () => multiply(x, y, out, m, k, n)];
   }
-  if (step.do in MOVED) {
-    const from = MOVED[step.do](step, shapes);
+  if (step.operation in MOVED) {
+    const from = MOVED[step.operation](step, shapes);
     return [out, () => { for (let i = 0; i < out.length; i++) out[i] = from[i] < 0 ? 0 : x[from[i]]; }];
   }
-  if (step.do === "fold") {
-    const [height, width] = step.how.sides;
+  if (step.operation === "fold") {
+    const [height, width] = step.params.sides;
     const image = [out.length / (height * width), height, width];
-    const to = patches(image, [side(height, step.how), side(width, step.how)], step.how);
+    const to = patches(image, [side(height, step.params), side(width, step.params)], step.params);
     return [out, () => {
       out.fill(0);
       for (let i = 0; i < x.length; i++) if (to[i] >= 0) out[to[i]] += x[i];
     }];
   }
-  if (step.do === "mean") {
-    const { axis } = step.how, length = shapes[0][axis];
+  if (step.operation === "mean") {
+    const { axis } = step.params, length = shapes[0][axis];
     const inner = product(shapes[0].slice(axis + 1));
     return [out, () => {
       for (let i = 0; i < out.length; i++) {
         let sum = 0;
         const start = Math.floor(i / inner) * length * inner + (i % inner);
-        for (let place = 0; place < length; place++) sum += x[start + place * inner];
+        for (let index = 0; index < length; index++) sum += x[start + index * inner];
         out[i] = sum / length;
       }
     }];
   }
-  if (step.do === "join") {
-    const { axis } = step.how, inner = product(step.shape.slice(axis + 1));
+  if (step.operation === "join") {
+    const { axis } = step.params, inner = product(step.shape.slice(axis + 1));
     const widths = shapes.map((shape) => shape[axis] * inner);
     const whole = step.shape[axis] * inner;
     return [out, () => {
       let start = 0;
-      of.forEach((part, place) => {
-        for (let row = 0; row * widths[place] < part.length; row++) {
-          const from = row * widths[place];
-          out.set(part.subarray(from, from + widths[place]), row * whole + start);
+      of.forEach((part, index) => {
+        for (let row = 0; row * widths[index] < part.length; row++) {
+          const from = row * widths[index];
+          out.set(part.subarray(from, from + widths[index]), row * whole + start);
         }
-        start += widths[place];
+        start += widths[index];
       });
     }];
   }
-  throw new Error(`The page does not know how to ${step.do}.`);
+  throw new Error(`Unknown operation: ${step.operation}.`);
 }
 
-// A program as a function from a code, and what is given with it, to an observation.
+// A program as a function from a code and its condition to an observation.
 function compile(program) {
   const values = {}, shapes = {}, actions = [];
   for (const [name, columns] of Object.entries(program.inputs)) {
@@ -224,29 +225,29 @@ function compile(program) {
     shapes[name] = constant.shape;
   }
   for (const step of program.steps) {
-    const of = step.of.map((name) => values[name]);
-    const [out, act] = prepared(step, of, step.of.map((name) => shapes[name]));
+    const of = step.inputs.map((name) => values[name]);
+    const [out, act] = prepare(step, of, step.inputs.map((name) => shapes[name]));
     values[step.name] = out;
     shapes[step.name] = step.shape;
     actions.push(act);
   }
-  return (codes, given) => {
+  return (codes, condition) => {
     values.codes.set(codes);
-    if (values.given) values.given.set(given);
+    if (values.condition) values.condition.set(condition);
     for (const act of actions) act();
     return values[program.output];
   };
 }
 
-// Asked for the observations of some codes, row by row, the worker answers with them, one after another.
+// Answers each request for codes with their observations.
 function listen(program) {
-  const decode = compile(program), columns = program.inputs.codes, beside = program.inputs.given ?? 0;
-  self.onmessage = ({ data: { number, codes, given } }) => {
+  const decode = compile(program), columns = program.inputs.codes, conditions = program.inputs.condition ?? 0;
+  self.onmessage = ({ data: { number, codes, condition } }) => {
     const rows = codes.length / columns, started = performance.now();
     let out = null;
     for (let row = 0; row < rows; row++) {
-      const own = codes.subarray(row * columns, (row + 1) * columns);
-      const one = decode(own, given.subarray(row * beside, (row + 1) * beside));
+      const dim = codes.subarray(row * columns, (row + 1) * columns);
+      const one = decode(dim, condition.subarray(row * conditions, (row + 1) * conditions));
       out ??= new Float32Array(rows * one.length);
       out.set(one, row * one.length);
     }

@@ -1,4 +1,4 @@
-"""Observations to explore from: drawn alike every time, encoded beforehand, with what is known of them."""
+"""Example observations of an explorer: a reproducible sample with codes and factors."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,21 @@ import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor
 
-from unbraid.data.dataset import Dataset
-from unbraid.model import Model
+from unbraid.data import Dataset
+from unbraid.runs import Model
 from unbraid.types import Codes, Observations
 
-SAMPLE = 512  # observations that ranges, spreads and averages are taken from
-POOL = 4  # as many are searched for neighbours as there are examples to choose, times this
-PART = "part"  # the factor that tells target from background
+SAMPLE = 512  # observations for ranges, standard deviations and averages
+POOL = 4  # observations searched for neighbors, per example
+PART = "part"  # factor with the values target and background
 
 
 class Factor(NamedTuple):
-    """What one factor is for each observation; -1 where that is not known."""
+    """One factor, with the index of its value for each observation; -1 if unknown."""
 
     name: str
-    values: tuple[str, ...]  # what its values are called
-    of: Int[np.ndarray, " n"]
+    values: tuple[str, ...]  # names of its values
+    value_index: Int[np.ndarray, " n"]
 
 
 class Examples(NamedTuple):
@@ -29,76 +29,69 @@ class Examples(NamedTuple):
 
     x: Observations
     codes: Codes
-    given: Tensor | None  # what a conditional method is given with each
+    condition: Tensor | None  # of a conditional method, per observation
     factors: tuple[Factor, ...]
-    label: str | None  # the factor that is the class, where there is one
+    label: str | None  # factor that is the class
 
 
-def drawn(model: Model, dataset: Dataset, *, size: int = SAMPLE, seed: int = 0) -> Examples:
-    """Observations of a dataset; of target and background, two and one in turn."""
-    own = _observed(model, dataset, size, seed)
+def examples_from_data(model: Model, dataset: Dataset, *, size: int = SAMPLE, seed: int = 0) -> Examples:
+    """Observations of a dataset; with a background, two target observations and one background observation in turn."""
+    target = _encode_sample(model, dataset, size, seed)
     if dataset.background is None:
-        return own
-    other = _observed(model, dataset.background, size // 2, seed)
-    order = _in_turn(len(own.x), len(other.x))
-    return _joined(own, other, order)
+        return target
+    background = _encode_sample(model, dataset.background, size // 2, seed)
+    return _interleave(target, background)
 
 
-def made(model: Model, *, size: int = SAMPLE, seed: int = 0) -> Examples:
-    """Observations that the model makes of codes of its prior, where its dataset cannot be opened."""
+def examples_from_prior(model: Model, *, size: int = SAMPLE, seed: int = 0) -> Examples:
+    """Observations decoded from samples of the prior, for a run whose dataset cannot be opened."""
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
-        codes = model.method.prior(size)
+        codes = model.method.sample_prior(size)
     return Examples(model.decode(codes), codes, None, (), None)
 
 
 def class_averages(examples: Examples, factor: Factor) -> Float[np.ndarray, "v d"]:
-    """The mean code of the observations with each value of a factor, as `Strands.average` has it."""
+    """Mean code per value of a factor, as in `Strands.average`; the overall mean for values without observations."""
     codes = examples.codes.numpy()
-    everyone = codes.mean(0)
+    overall = codes.mean(0)
     return np.stack(
         [
-            codes[factor.of == value].mean(0) if (factor.of == value).any() else everyone
+            codes[factor.value_index == value].mean(0) if (factor.value_index == value).any() else overall
             for value in range(len(factor.values))
         ]
     )
 
 
-def _observed(model: Model, dataset: Dataset, size: int, seed: int) -> Examples:
+def _encode_sample(model: Model, dataset: Dataset, size: int, seed: int) -> Examples:
     tables = dataset.to("cpu")
-    rows = tables.draw(size, Generator().manual_seed(seed))
+    rows = tables.sample_indices(size, Generator().manual_seed(seed))
     x, values = tables.observe(rows), tables.factors(rows)
-    given = model.method.given(*tables.roles(values))
+    condition = model.method.condition_from(*tables.labels_and_nuisances(values))
     factors = []
-    if values is not None and tables.space is not None:
-        for name, column in zip(tables.space.names, values.T.numpy(), strict=True):
-            if name == dataset.instance or tables.space.sizes[tables.space.column(name)] < 2:
-                continue
-            names = dataset.value_names.get(name)
-            called = range(tables.space.sizes[tables.space.column(name)]) if names is None else names
-            factors.append(Factor(name, tuple(map(str, called)), column))
-    return Examples(x, model.encode(x, given=given), given, tuple(factors), dataset.label)
+    if values is not None and (space := tables.factor_space) is not None:
+        for name, size_of_factor, column in zip(space.names, space.sizes, values.T.numpy(), strict=True):
+            if name != dataset.instance and size_of_factor >= 2:
+                names = dataset.value_names.get(name, range(size_of_factor))
+                factors.append(Factor(name, tuple(map(str, names)), column))
+    return Examples(x, model.encode(x, condition=condition), condition, tuple(factors), dataset.label)
 
 
-def _in_turn(own: int, other: int) -> Tensor:
-    """Places in the two laid one behind the other: two of the first, one of the second, and again."""
-    places = [(place * 2, place) for place in range(own)] + [
-        (place * 4 + 3, own + place) for place in range(other)
-    ]
-    return torch.tensor([place for _, place in sorted(places)])
-
-
-def _joined(own: Examples, other: Examples, order: Tensor) -> Examples:
-    part = np.repeat([0, 1], [len(own.x), len(other.x)])
-    factors = [Factor(PART, ("target", "background"), part)]
-    unknown = np.full(len(other.x), -1)
-    factors += [Factor(name, values, np.concatenate([of, unknown])) for name, values, of in own.factors]
-    places = order.numpy()
-    given = None if own.given is None or other.given is None else torch.cat([own.given, other.given])[order]
+def _interleave(target: Examples, background: Examples) -> Examples:
+    """Two target observations and one background observation in turn."""
+    n, m = len(target.x), len(background.x)
+    positions = [2 * row for row in range(n)] + [4 * row + 3 for row in range(m)]
+    order = torch.tensor(sorted(range(n + m), key=positions.__getitem__))
+    unknown = np.full(m, -1)
+    factors = [Factor(PART, ("target", "background"), np.repeat([0, 1], [n, m]))]
+    factors += [Factor(name, values, np.concatenate([of, unknown])) for name, values, of in target.factors]
+    condition = None
+    if target.condition is not None and background.condition is not None:
+        condition = torch.cat([target.condition, background.condition])[order]
     return Examples(
-        torch.cat([own.x, other.x])[order],
-        torch.cat([own.codes, other.codes])[order],
-        given,
-        tuple(factor._replace(of=factor.of[places]) for factor in factors),
-        own.label or PART,
+        torch.cat([target.x, background.x])[order],
+        torch.cat([target.codes, background.codes])[order],
+        condition,
+        tuple(factor._replace(value_index=factor.value_index[order.numpy()]) for factor in factors),
+        target.label or PART,
     )

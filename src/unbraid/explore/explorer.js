@@ -1,99 +1,99 @@
-// The page: what can be done on it, by pointer and by keys.
+// The page: its operations by pointer and by keyboard.
 "use strict";
 
-// Changes the code of a slot; the picture comes first, the rest when nothing moves for a moment.
+// Changes the code of a slot. The image is updated at once, the rest after a short pause.
 function change(slot, act) {
   state.codes[slot] = act(state.codes[slot]);
-  queue?.drop("sweep");
+  queue?.drop("traversal");
   showPicture(slot);
   showSliders();
-  later(showSweep);
-  later(showNeighbours);
+  later(showTraversal);
+  later(showNeighbors);
   remember();
 }
 
-// Starts a slot anew from an example.
+// Resets a slot to an example.
 function pick(row, slot = state.editing) {
   state.example[slot] = row;
   showSlots();
   change(slot, () => codesOf(row));
-  say(`The ${slot} ${noun} is example ${row + 1}: ${known(row)}.`);
+  announce(`The ${slot} ${noun} is example ${row + 1}: ${known(row)}.`);
 }
 
-// Chooses the slot that is edited.
+// Selects the slot to edit.
 function edit(slot) {
   state.editing = slot;
   showSlots();
   showSliders();
-  showSweep();
-  showNeighbours();
+  showTraversal();
+  showNeighbors();
   remember();
 }
 
-// Chooses the code that is swept.
-function choose(code) {
-  if (code === state.code) return;
-  state.code = code;
+// Selects the dimension to traverse.
+function choose(dim) {
+  if (dim === state.dim) return;
+  state.dim = dim;
   showSliders();
   showStrands();
-  later(showSweep);
-  if (find("near").value === "") later(showNeighbours);
+  later(showTraversal);
+  if (find("near").value === "") later(showNeighbors);
   remember();
 }
 
 const OPERATIONS = {
   swap() {
-    const [first, second] = swap(state.codes.first, state.codes.second, placesOf(state.strand));
+    const [first, second] = swap(state.codes.first, state.codes.second, dimsOf(state.strand));
     change("second", () => second);
     change("first", () => first);
-    say(`${calledStrand(state.strand)} swapped between both ${noun}s.`);
+    announce(`${strandLabel(state.strand)} swapped between both ${noun}s.`);
   },
   zero() {
-    change(state.editing, (codes) => zero(codes, placesOf(state.strand)));
-    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} set to zero.`);
+    change(state.editing, (codes) => zero(codes, dimsOf(state.strand)));
+    announce(`${strandLabel(state.strand)} of the ${state.editing} ${noun} set to zero.`);
   },
-  randomise() {
-    change(state.editing, (codes) => randomise(codes, placesOf(state.strand), centre, spread));
-    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} drawn at random.`);
+  randomize() {
+    change(state.editing, (codes) => randomize(codes, dimsOf(state.strand), center, spread));
+    announce(`${strandLabel(state.strand)} of the ${state.editing} ${noun} drawn at random.`);
   },
   average() {
     const factor = content.factors[find("over").value];
-    if (!factor) return say("There are no classes to average over.");
+    if (!factor) return announce("No classes to average over.");
     const value = factor.of[state.example[state.editing]];
-    if (value < 0) return say(`What ${factor.name} is in this ${noun} is not known.`);
+    if (value < 0) return announce(`The value of ${factor.name} in this ${noun} is unknown.`);
     const mean = numbers(factor.means).subarray(value * size, (value + 1) * size);
-    change(state.editing, (codes) => taken(codes, mean, placesOf(state.strand)));
-    const whose = `${factor.name}: ${factor.values[value]}`;
-    say(`${calledStrand(state.strand)} of the ${state.editing} ${noun} set to the mean of ${whose}.`);
+    change(state.editing, (codes) => taken(codes, mean, dimsOf(state.strand)));
+    const group = `${factor.name}: ${factor.values[value]}`;
+    announce(`${strandLabel(state.strand)} of the ${state.editing} ${noun} set to the mean of ${group}.`);
   },
   reset() {
     pick(state.example[state.editing]);
   },
 };
 
-function say(sentence) {
-  find("said").textContent = sentence.charAt(0).toUpperCase() + sentence.slice(1);
+function announce(sentence) {
+  find("message").textContent = sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function complain(error) {
-  const what = content.served ? "The server does not answer as it should" : "The image could not be decoded";
-  say(`${what} (${error.message}).`);
+function showError(error) {
+  const what = content.served ? "The server did not answer as expected" : "The image could not be decoded";
+  announce(`${what} (${error.message}).`);
 }
 
 function buildTools() {
   for (const button of document.querySelectorAll("[data-do]")) {
     button.addEventListener("click", () => OPERATIONS[button.dataset.do]());
   }
-  content.factors.forEach(({ name, means }, place) => {
-    if (means) find("over").append(element("option", { value: place, text: name, selected: name === content.label }));
+  content.factors.forEach(({ name, means }, index) => {
+    if (means) find("over").append(element("option", { value: index, text: name, selected: name === content.label }));
   });
   document.querySelector(".joined").hidden = !find("over").options.length;
   find("strand").addEventListener("change", ({ target }) => { state.strand = target.value; remember(); });
-  find("near").addEventListener("change", () => { showNeighbours(); remember(); });
+  find("near").addEventListener("change", () => { showNeighbors(); remember(); });
   find("link").addEventListener("click", copyLink);
 }
 
-// The strands to choose from; the last is the code that is chosen.
+// The selectable strands; the last entry is the selected dimension.
 function showStrands() {
   for (const id of ["strand", "near"]) {
     const select = find(id), chosen = select.options.length ? select.value : content.strand;
@@ -101,7 +101,7 @@ function showStrands() {
       for (const name of strands.keys()) select.append(element("option", { value: name, text: name }));
       if (decode) select.append(element("option", { value: "" }));
     }
-    if (decode) select.options[select.options.length - 1].textContent = `code ${state.code} alone`;
+    if (decode) select.options[select.options.length - 1].textContent = `dimension ${state.dim} only`;
     select.value = id === "strand" ? state.strand : chosen;
   }
 }
@@ -110,9 +110,9 @@ async function copyLink() {
   writeAddress();
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link was copied.");
+    announce("Link copied.");
   } catch {
-    say("The address of this page is the link.");
+    announce("Copy the address of this page as the link.");
   }
 }
 
@@ -121,18 +121,18 @@ const KEYS = {
   2: () => edit("second"),
   s: OPERATIONS.swap,
   z: OPERATIONS.zero,
-  r: OPERATIONS.randomise,
+  r: OPERATIONS.randomize,
   a: OPERATIONS.average,
   0: OPERATIONS.reset,
   "[": () => step(-1),
   "]": () => step(1),
 };
 
-// Goes to the code before or after the chosen one, in the order of the sliders.
+// Selects the previous or next dimension, in the order of the sliders.
 function step(by) {
   const order = content.groups.flatMap(({ codes }) => codes);
-  choose(order[Math.min(Math.max(order.indexOf(state.code) + by, 0), order.length - 1)]);
-  sliders.get(state.code)?.input.focus();
+  choose(order[Math.min(Math.max(order.indexOf(state.dim) + by, 0), order.length - 1)]);
+  sliders.get(state.dim)?.input.focus();
 }
 
 function buildKeys() {
@@ -149,28 +149,28 @@ function showAll() {
   showSlots();
   SLOTS.forEach(showPicture);
   showSliders();
-  showSweep();
-  showNeighbours();
+  showTraversal();
+  showNeighbors();
 }
 
-// The words that depend on the model.
-function buildWords() {
-  const whose = decode ? `the ${noun} that is edited` : "the example";
+// Texts that depend on the model.
+function buildTexts() {
+  const query = decode ? `the edited ${noun}` : "the example";
   const where = decode
-    ? "Decoded in this page: nothing leaves it."
-    : "This model has no decoder: its codes can be compared, and not turned into images.";
+    ? "Decoded in your browser; no data is sent."
+    : "This model has no decoder, so its codes can only be compared.";
   find("sentence").textContent = content.sentence;
   find("stage-heading").textContent = images ? "Images" : "Rows";
   find("note").textContent = content.note;
   find("note").hidden = !content.note;
   find("where").textContent = content.served ? "Decoded by the server of this page." : where;
-  find("neighbours-note").textContent =
-    `Of ${total} observations those whose codes lie nearest to that of ${whose}, with their distances.`;
+  find("neighbors-note").textContent =
+    `Nearest of ${total} observations to ${query}, with their distances.`;
   document.querySelector(".heat").hidden = !images;
 }
 
 document.body.classList.toggle("encoder", !decode);
-buildWords();
+buildTexts();
 buildExamples();
 buildSlots();
 buildSliders();

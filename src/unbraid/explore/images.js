@@ -1,4 +1,4 @@
-// The images: examples to start from, and the two whose codes are edited.
+// Images: the examples, and the two images whose codes are edited.
 "use strict";
 
 const sheet = new Image(); // all examples side by side
@@ -63,21 +63,21 @@ function showSlots() {
   }
 }
 
-// Decodes the code of a slot and shows what comes out; the one that is edited goes first.
+// Decodes and shows the code of a slot; the edited slot has priority.
 function showPicture(slot) {
   if (!decode) return;
   const { canvas } = pictures[slot], urgency = slot === state.editing ? 0 : 1;
-  queue.ask(slot, urgency, state.codes[slot].slice(), givenOf(slot), (values) => {
+  queue.ask(slot, urgency, state.codes[slot].slice(), conditionOf(slot), (values) => {
     draw(canvas, values, shape, largest);
     canvas.dataset.shown = Number(canvas.dataset.shown ?? 0) + 1;
     canvas.setAttribute("aria-label", `The ${slot} ${noun} decoded, ${described(slot)}`);
   });
 }
 
-// How a slot's code differs from its example's, in words.
+// The changes of a slot relative to its example, as text.
 function described(slot) {
-  const changed = changedCodes(slot), start = `from ${known(state.example[slot])}`;
+  const changed = changedDims(slot), start = `from ${known(state.example[slot])}`;
   if (!changed.length) return `${start}, unchanged`;
-  if (changed.length > 3) return `${start}, ${changed.length} codes changed`;
-  return `${start}, ${changed.map((code) => `code ${code} at ${shown(state.codes[slot][code])}`).join(", ")}`;
+  if (changed.length > 3) return `${start}, ${changed.length} dimensions changed`;
+  return `${start}, ${changed.map((dim) => `dimension ${dim} at ${shown(state.codes[slot][dim])}`).join(", ")}`;
 }

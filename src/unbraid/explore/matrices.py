@@ -1,4 +1,4 @@
-"""What each code has to do with each factor, as the run's scores found it or as its examples show."""
+"""Importance or mutual information of each dimension and factor, from the scores of a run or from its examples."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,121 +7,121 @@ import numpy as np
 from jaxtyping import Float
 
 from unbraid.explore.examples import Examples
-from unbraid.metrics.information import discretize, entropy, mutual_information
+from unbraid.metrics import discretize, entropy, mutual_information
 from unbraid.runs import Run
 from unbraid.strands import Strands
 
-MOST_ROWS = 64  # codes of a matrix; more cannot be read
-BINS = 10  # of each code, where information is measured here
-FEWEST = 5  # examples that each value of a factor needs, on average, before information is measured here
+MAX_ROWS = 64  # maximum number of rows of a matrix
+BINS = 10  # per dimension, for the estimate from examples
+MIN_PER_VALUE = 5  # examples per value of a factor, for the estimate from examples
 
 
 class Matrix(NamedTuple):
-    """A number for each code, or group of codes, and factor; the larger, the more they have to do with each other."""
+    """A fraction from 0 to 1 for each factor and row (dimension or strand), with texts for the page."""
 
     heading: str
-    meaning: str
-    unit: str  # as a cell is read: “share of the importance”, “of all there is to know”
-    rows: tuple[tuple[str, tuple[int, ...]], ...]  # what each is called, and its codes
+    description: str
+    unit: str  # follows the percentage: “of the importance for”, “of the entropy of”
+    rows: tuple[tuple[str, tuple[int, ...]], ...]  # name and dimensions of each
     factors: tuple[str, ...]
-    values: Float[np.ndarray, "r k"]  # from 0 to 1
+    values: Float[np.ndarray, "r k"]
 
 
 def matrix_of(
-    run: Run, strands: Strands, examples: Examples, blocks: Sequence[str], order: Sequence[int]
+    run: Run, strands: Strands, examples: Examples, feature_strands: Sequence[str], order: Sequence[int]
 ) -> Matrix | None:
-    """The importance of codes by DCI, the information by MIG, or the information that the examples show.
+    """Importances of DCI, otherwise mutual information of MIG, otherwise mutual information over the examples.
 
     Args:
-        run: Where scores are looked for.
-        strands: Of the code.
-        examples: Observations, where there are no scores.
-        blocks: Strands that stand for one feature each, which a score may have taken as its rows.
-        order: The codes to look at in the examples, those that matter most first.
+        run: Source of the scores.
+        strands: Strands of the code.
+        examples: Observations for the estimate without scores.
+        feature_strands: Strands that a score may have used as rows.
+        order: Dimensions for the estimate from examples, most active first.
     """
-    latest = {
+    evidence_by_metric = {
         score["metric"]: score["evidence"]
         for score in run.scores()
         if "evidence" in score and "on" not in score
     }
     factors = _factors(run)
-    for metric, read in (("dci", _importance), ("mig", _information)):
+    for metric, build_matrix in (("dci", _importance_matrix), ("mig", _information_matrix)):
         for strand in (strands.default, *strands):
-            evidence = latest.get(metric if strand == strands.default else f"{strand}:{metric}")
-            rows = _rows(strands, strand, blocks, evidence)
-            if evidence and rows and (found := read(evidence, rows, factors)) is not None:
-                return found
-    return _seen(order, examples)
+            evidence = evidence_by_metric.get(metric if strand == strands.default else f"{strand}:{metric}")
+            rows = _rows(strands, strand, feature_strands, evidence)
+            if evidence and rows and (matrix := build_matrix(evidence, rows, factors)) is not None:
+                return matrix
+    return _estimated_matrix(order, examples)
 
 
 def _factors(run: Run) -> dict[str, int]:
-    """The factors that scores tell of, and how many values each has."""
+    """Name and number of values of each factor that scores use."""
     data = run.settings["data"]
     return {name: size for name, size in data["factors"].items() if size > 1 and name != data.get("instance")}
 
 
 def _rows(
-    strands: Strands, strand: str, blocks: Sequence[str], evidence: Mapping[str, Any] | None
+    strands: Strands, strand: str, feature_strands: Sequence[str], evidence: Mapping[str, Any] | None
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """What the rows of a score's evidence are: codes of the strand, or blocks of them."""
+    """The rows of a score's evidence: the dimensions of the strand, or the feature strands."""
     table = (evidence or {}).get("importances") or (evidence or {}).get("information") or ()
-    codes = strands[strand]
-    if len(table) == len(codes):
-        return tuple((f"code {code}", (code,)) for code in codes)
-    if len(table) == len(blocks):
-        return tuple((name, strands[name]) for name in blocks)
+    dims = strands[strand]
+    if len(table) == len(dims):
+        return tuple((f"dimension {dim}", (dim,)) for dim in dims)
+    if len(table) == len(feature_strands):
+        return tuple((name, strands[name]) for name in feature_strands)
     return ()
 
 
-def _importance(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
+def _importance_matrix(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
     table = np.asarray(evidence.get("importances", ()), dtype=float)
-    if table.shape != (len(rows), len(factors)) or len(rows) > MOST_ROWS:
+    if table.shape != (len(rows), len(factors)) or len(rows) > MAX_ROWS:
         return None
     shares = table / np.maximum(table.sum(0, keepdims=True), 1e-12)
     return Matrix(
         "Importance",
-        "How much each code matters in predicting each factor, as DCI has it; a factor’s column sums to 1.",
-        "of what predicts",
+        "Importances of DCI: how much each row contributes to predicting each factor. Each column sums to 1.",
+        "of the importance for",
         rows,
         tuple(factors),
         shares,
     )
 
 
-def _information(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
+def _information_matrix(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
     table = np.asarray(evidence.get("information", ()), dtype=float)
-    if table.shape != (len(rows), len(factors)) or len(rows) > MOST_ROWS:
+    if table.shape != (len(rows), len(factors)) or len(rows) > MAX_ROWS:
         return None
-    most = np.log(list(factors.values()))
-    return _shares(rows, tuple(factors), table / most, "as MIG has it")
+    max_information = np.log(list(factors.values()))
+    return _mutual_information_matrix(rows, tuple(factors), table / max_information, "from the score mig")
 
 
-def _seen(order: Sequence[int], examples: Examples) -> Matrix | None:
-    """From the examples themselves, where they are enough for the factors that have few values."""
-    codes = order[:MOST_ROWS]
+def _estimated_matrix(order: Sequence[int], examples: Examples) -> Matrix | None:
+    """Mutual information over the examples, for factors with enough examples per value."""
+    dims = order[:MAX_ROWS]
     factors = [
         factor
         for factor in examples.factors
-        if len(factor.values) * FEWEST <= len(factor.of)
-        and (factor.of >= 0).sum() >= FEWEST * len(factor.values)
+        if len(factor.values) * MIN_PER_VALUE <= len(factor.value_index)
+        and (factor.value_index >= 0).sum() >= MIN_PER_VALUE * len(factor.values)
     ]
-    if not factors or len(codes) < 2:
+    if not factors or len(dims) < 2:
         return None
     columns = []
     for factor in factors:
-        known = factor.of >= 0
-        binned = discretize(examples.codes.numpy()[known][:, list(codes)], bins=BINS)
-        values = factor.of[known][:, None]
-        filled = np.array([len(np.unique(column)) for column in binned.T])
-        bias = (filled - 1) * (len(np.unique(values)) - 1) / (2 * len(values))  # of the plug-in estimate
-        most = max(float(entropy(values)[0]), 1e-12)
-        columns.append((mutual_information(binned, values)[:, 0] - bias) / most)
-    rows = tuple((f"code {code}", (code,)) for code in codes)
+        known = factor.value_index >= 0
+        binned = discretize(examples.codes.numpy()[known][:, list(dims)], bins=BINS)
+        values = factor.value_index[known][:, None]
+        used_bins = np.array([len(np.unique(column)) for column in binned.T])
+        bias = (used_bins - 1) * (len(np.unique(values)) - 1) / (2 * len(values))  # of the plug-in estimator
+        factor_entropy = max(float(entropy(values)[0]), 1e-12)
+        columns.append((mutual_information(binned, values)[:, 0] - bias) / factor_entropy)
+    rows = tuple((f"dimension {dim}", (dim,)) for dim in dims)
     names = tuple(factor.name for factor in factors)
-    how = f"estimated from {len(examples.codes)} observations"
-    return _shares(rows, names, np.stack(columns, 1), how)
+    source = f"estimated from {len(examples.codes)} observations"
+    return _mutual_information_matrix(rows, names, np.stack(columns, 1), source)
 
 
-def _shares(rows: Any, factors: tuple[str, ...], table: np.ndarray, how: str) -> Matrix:
-    meaning = f"How much each code knows of each factor, as a share of all there is to know, {how}."
-    return Matrix("Information", meaning, "of all there is to know about", rows, factors, table.clip(0, 1))
+def _mutual_information_matrix(rows: Any, factors: tuple[str, ...], table: np.ndarray, source: str) -> Matrix:
+    description = f"Mutual information of each row and factor divided by the entropy of the factor, {source}."
+    return Matrix("Mutual information", description, "of the entropy of", rows, factors, table.clip(0, 1))

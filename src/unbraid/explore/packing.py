@@ -1,4 +1,4 @@
-"""Numbers within a page: arrays as base64, matrices in sixteen bits where that is exact enough."""
+"""Encodes arrays for an HTML page: base64 of float32, or of int16 with a scale per row if that is precise enough."""
 
 import base64
 from collections.abc import Mapping
@@ -9,60 +9,60 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-MOST = 32767  # the largest whole number of sixteen bits
-LARGE = 50_000  # numbers of a table, such as the codes of examples
-SMALL = 2048  # numbers; an array of fewer is kept as it is
+INT16_MAX = 32767
+MAX_FLOAT32_ENTRIES = 50_000  # tables with more entries are stored as int16
+MIN_INT16_ENTRIES = 2048  # weights with at most this many entries are always stored as float32
 
 
-def text_of(array: np.ndarray) -> str:
-    """An array's bytes, little end first, in base64."""
+def base64_of(array: np.ndarray) -> str:
+    """Little-endian bytes of an array in base64."""
     return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode()
 
 
-def floats(array: Tensor | np.ndarray) -> dict[str, Any]:
-    """An array of float32 for the page: its shape and its numbers."""
-    plain = np.asarray(array, dtype=np.float32)
-    return {"shape": list(plain.shape), "numbers": text_of(plain)}
+def pack_float32(array: Tensor | np.ndarray) -> dict[str, Any]:
+    """An array as float32: shape and numbers."""
+    float32 = np.asarray(array, dtype=np.float32)
+    return {"shape": list(float32.shape), "numbers": base64_of(float32)}
 
 
-def shorts(matrix: Float[Tensor, "rows columns"]) -> dict[str, Any]:
-    """A matrix in sixteen bits: each row as whole numbers, and what one of them is worth."""
-    worth = _worth(matrix)
-    wholes = (matrix / worth).round().to(torch.int16)
+def pack_int16(matrix: Float[Tensor, "rows columns"]) -> dict[str, Any]:
+    """A matrix as int16 with one scale per row."""
+    scale = _row_scale(matrix)
+    integers = (matrix / scale).round().to(torch.int16)
     return {
         "shape": list(matrix.shape),
-        "wholes": text_of(wholes.numpy()),
-        "worth": text_of(worth[:, 0].numpy().astype(np.float32)),
+        "int16": base64_of(integers.numpy()),
+        "scale": base64_of(scale[:, 0].numpy().astype(np.float32)),
     }
 
 
-def table(rows: Float[Tensor, "rows columns"]) -> dict[str, Any]:
-    """A table for the page; one of very many numbers in sixteen bits."""
-    return shorts(rows) if rows.numel() > LARGE else floats(rows)
+def pack_table(rows: Float[Tensor, "rows columns"]) -> dict[str, Any]:
+    """A table as float32, or as int16 if it has more than MAX_FLOAT32_ENTRIES entries."""
+    return pack_int16(rows) if rows.numel() > MAX_FLOAT32_ENTRIES else pack_float32(rows)
 
 
-def packed(constants: Mapping[str, Tensor], *, exact: bool) -> dict[str, Any]:
-    """Constants for the page, in float32, or without `exact` the large ones in sixteen bits."""
+def pack_constants(constants: Mapping[str, Tensor], *, exact: bool) -> dict[str, Any]:
+    """Constants as float32; unless `exact`, large matrices as int16."""
     return {
-        name: floats(constant) if exact or not _shortened(constant) else shorts(constant)
+        name: pack_float32(constant) if exact or not _is_compressed(constant) else pack_int16(constant)
         for name, constant in constants.items()
     }
 
 
-def rounded(constants: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The constants as the page will have them in sixteen bits."""
-    return {name: _rounded(value) if _shortened(value) else value for name, value in constants.items()}
+def round_to_int16(constants: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The constants as the page decodes them: large matrices are rounded to int16."""
+    return {name: _rounded(value) if _is_compressed(value) else value for name, value in constants.items()}
 
 
-def _shortened(constant: Tensor) -> bool:
-    return constant.ndim == 2 and constant.numel() > SMALL
+def _is_compressed(constant: Tensor) -> bool:
+    return constant.ndim == 2 and constant.numel() > MIN_INT16_ENTRIES
 
 
-def _worth(matrix: Tensor) -> Tensor:
-    """What one is worth in each row: its largest entry is MOST."""
-    return matrix.abs().amax(1, keepdim=True).clamp(min=1e-30) / MOST
+def _row_scale(matrix: Tensor) -> Tensor:
+    """Scale per row: the largest entry of a row becomes INT16_MAX."""
+    return matrix.abs().amax(1, keepdim=True).clamp(min=1e-30) / INT16_MAX
 
 
 def _rounded(matrix: Tensor) -> Tensor:
-    worth = _worth(matrix)
-    return (matrix / worth).round() * worth
+    scale = _row_scale(matrix)
+    return (matrix / scale).round() * scale

@@ -1,33 +1,33 @@
-"""The explorer: one HTML page to play with one trained model, with everything it needs inside."""
+"""The explorer: one self-contained interactive HTML page for a trained model."""
 
 import base64
 import hashlib
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from unbraid.data.dataset import Dataset
+from unbraid.data import Dataset
 from unbraid.explore.content import content_of
-from unbraid.explore.examples import Examples, drawn, made
-from unbraid.explore.packing import packed, rounded
-from unbraid.explore.program import GIVEN, Program
+from unbraid.explore.examples import Examples, examples_from_data, examples_from_prior
+from unbraid.explore.packing import pack_constants, round_to_int16
+from unbraid.explore.program import CONDITION, Program
 from unbraid.explore.trace import trace
-from unbraid.methods.base import Method
-from unbraid.model import Model, load
-from unbraid.reopen import dataset_of
-from unbraid.runs import Run, write_atomically
+from unbraid.methods import Method
+from unbraid.runs import Model, Run, load, training_dataset, write_atomically
 
-MOST_BYTES = 8_000_000  # of a page
-LEAST = 2 * 4 / 3  # bytes that a weight takes, sixteen bits in base64
-CLOSE = 0.25 / 255  # how far sixteen bits may take a pixel from what PyTorch decodes
-CHECKED = 24  # codes on which that is checked
-SCRIPTS = tuple(  # in this order; the first is the worker's too
+MAX_BYTES = 8_000_000  # of a page
+BYTES_PER_WEIGHT = 2 * 4 / 3  # int16 in base64, the least
+TOLERANCE = 0.25 / 255  # largest difference of a pixel from PyTorch
+CHECKED_CODES = 24
+SCRIPTS = tuple(  # in this order; the worker runs the first one
     f"{name}.js"
     for name in (
         *("decoder", "strands", "client", "views", "state"),
-        *("images", "sliders", "sweep", "knowledge", "explorer"),
+        *("images", "sliders", "traversal", "importance", "explorer"),
     )
 )
 
@@ -39,65 +39,72 @@ def write_explorer(
     examples: int = 36,
     dataset: Dataset | None = None,
     root: Path | str | None = None,
-    limit: int = MOST_BYTES,
+    max_bytes: int = MAX_BYTES,
 ) -> Path:
-    """Writes one self-contained HTML page on which to play with a trained model.
+    """Writes a self-contained interactive HTML page for a trained model.
 
     Args:
         run: A finished run.
-        out: The HTML file; `explorer.html` in the run's folder by default.
-        examples: How many observations to offer as a start.
-        dataset: Where they come from; the run's own dataset by default.
-        root: The data root, for runs on official files.
-        limit: The most bytes that the page may have.
+        out: HTML file. Default: `explorer.html` in the run folder.
+        examples: Number of example observations, 2 to 128.
+        dataset: Source of the examples. Default: the training dataset.
+        root: Data root, for runs on official files.
+        max_bytes: Maximum size of the page in bytes.
     """
     opened = run if isinstance(run, Run) else Run(run)
-    content, model, found = explored(opened, examples=examples, dataset=dataset, root=root)
+    content, model, found = load_page_inputs(opened, examples=examples, dataset=dataset, root=root)
     program = program_of(model, found)
     if program is not None:
-        _require_room(opened, LEAST * sum(value.numel() for value in program.constants.values()), limit)
-        exact = not close_enough(model, program, found)
+        _check_size(
+            opened, BYTES_PER_WEIGHT * sum(value.numel() for value in program.constants.values()), max_bytes
+        )
+        exact = not reduced_precision_suffices(model, program, found)
         content["program"] = {
             "inputs": program.inputs,
-            "constants": packed(program.constants, exact=exact),
+            "constants": pack_constants(program.constants, exact=exact),
             "steps": [step._asdict() for step in program.steps],
             "output": program.output,
         }
     page = render(content).encode()
-    _require_room(opened, len(page), limit)
+    _check_size(opened, len(page), max_bytes)
     path = opened.folder / "explorer.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, page)
     return path
 
 
-def _require_room(run: Run, size: int | float, limit: int) -> None:
-    if size > limit:
+def _check_size(run: Run, size: int | float, max_bytes: int) -> None:
+    if size > max_bytes:
         raise ValueError(
-            f"The page of {run.folder} would have {size / 1e6:.1f} MB, more than the {limit / 1e6:g} MB allowed: use "
-            "--serve, which decodes in Python, or allow more by --limit."
+            f"The page of {run.folder} would have {size / 1e6:.1f} MB, more than the {max_bytes / 1e6:g} MB allowed. "
+            "Use --serve, which decodes in Python, or raise --max-size-mb."
         )
 
 
-def explored(
+def load_page_inputs(
     run: Run, *, examples: int, dataset: Dataset | None, root: Path | str | None
 ) -> tuple[dict[str, Any], Model, Examples]:
-    """What a page shows of a run, its model, and the observations to start from."""
+    """The content of a page, the model, and the examples."""
     if not run.finished:
-        raise ValueError(f"{run.folder} is unfinished: train it to its end with --resume, then explore it.")
+        raise ValueError(
+            f"{run.folder} is unfinished. Continue its training with --resume before exploring the run."
+        )
     if not 2 <= examples <= 128:
-        raise ValueError(f"A page offers 2 to 128 examples; got {examples}.")
+        raise ValueError(f"examples must be from 2 to 128; got {examples}.")
     model, note = load(run.folder, device="cpu"), ""
     try:
-        opened = dataset_of(run, root) if dataset is None else dataset
+        opened = training_dataset(run, root) if dataset is None else dataset
     except (ValueError, OSError) as error:
         if not decodes(model):
             raise ValueError(
-                f"{run.folder} cannot be explored: it has no decoder, and no examples to compare. {error}"
+                f"{run.folder} cannot be explored, because it has no decoder and its dataset cannot be opened. {error}"
             ) from None
-        found, note = made(model), f"The examples were made by the model, from codes drawn at random. {error}"
+        found, note = (
+            examples_from_prior(model),
+            f"The examples were decoded from samples of the prior. {error}",
+        )
     else:
-        found = drawn(model, opened)
+        found = examples_from_data(model, opened)
     return content_of(run, model, found, shown=examples, note=note), model, found
 
 
@@ -106,37 +113,46 @@ def decodes(model: Model) -> bool:
 
 
 def program_of(model: Model, found: Examples) -> Program | None:
-    """The decoder in steps; None for a model without one."""
+    """The decoder as a program; None without a decoder."""
     if not decodes(model):
         return None
     return trace(
-        model.method, found.given[:1] if found.given is not None and model.method.conditional else None
+        model.method,
+        found.condition[:1] if found.condition is not None and model.method.conditions_on_nuisances else None,
     )
 
 
 @torch.no_grad()
-def close_enough(model: Model, program: Program, found: Examples) -> bool:
-    """Whether sixteen bits for each weight give what PyTorch decodes; raises where the steps themselves do not."""
-    short = program._replace(constants=rounded(program.constants))
-    noise = torch.randn(CHECKED, found.codes.shape[1], generator=torch.Generator().manual_seed(0))
-    noise[::2] = 0  # every other code is an example's own
+def reduced_precision_suffices(model: Model, program: Program, found: Examples) -> bool:
+    """Whether int16 weights decode as PyTorch does, within TOLERANCE.
+
+    Raises:
+        ValueError: The program itself does not decode as PyTorch does.
+    """
+    short = program._replace(constants=round_to_int16(program.constants))
+    noise = torch.randn(CHECKED_CODES, found.codes.shape[1], generator=torch.Generator().manual_seed(0))
+    noise[::2] = 0  # every other code is that of an example
     unit = 1.0 if len(model.shape) == 3 else max(float(found.x.std()), 1e-9)
-    off = off_short = 0.0
-    for row, codes in enumerate((found.codes[:CHECKED] + found.codes.std(0) * noise).split(1)):
-        given = found.given[row : row + 1] if GIVEN in program.inputs and found.given is not None else None
-        right = model.method.decode(codes, given)
-        off = max(off, float((program.run(codes, given) - right).abs().max()) / unit)
-        off_short = max(off_short, float((short.run(codes, given) - right).abs().max()) / unit)
-    if not off <= CLOSE:
+    conditional = CONDITION in program.inputs and found.condition is not None
+    error = rounded_error = 0.0
+    for row, codes in enumerate((found.codes[:CHECKED_CODES] + found.codes.std(0) * noise).split(1)):
+        condition = found.condition[row : row + 1] if conditional else None  # type: ignore[index]
+        expected = model.method.decode(codes, condition)
+        error = max(error, float((program.run(codes, condition) - expected).abs().max()) / unit)
+        rounded_error = max(rounded_error, float((short.run(codes, condition) - expected).abs().max()) / unit)
+    if not error <= TOLERANCE:
         raise ValueError(
-            f"The page would not decode as PyTorch does, it is off by {off:.2g}: use --serve, which decodes in Python."
+            f"The page would not decode as PyTorch does (error {error:.2g}). Use --serve, which decodes in Python."
         )
-    return off_short <= CLOSE
+    return rounded_error <= TOLERANCE
 
 
 def render(content: dict[str, Any], *, served: bool = False) -> str:
-    """The page as text. Its policy allows the page's own scripts and styles, by their hashes, and no request but, where
-    it is served, to its own server."""
+    """The page as text.
+
+    The content security policy allows only the scripts and styles of the page, by hash, and no requests except to the
+    server of a served page.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent
@@ -162,15 +178,15 @@ def render(content: dict[str, Any], *, served: bool = False) -> str:
         policy=policy,
         style=_markup(style),
         scripts=list(map(_markup, scripts)),
-        content=_markup(as_data(content | {"served": served})),
+        content=_markup(json_for_script_tag(content | {"served": served})),
     )
 
 
-def as_data(content: Any) -> str:
-    """JSON that no text within can break out of: it holds none of the signs that HTML or JavaScript would read."""
+def json_for_script_tag(content: Any) -> str:
+    """JSON without characters that could end a script element."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
@@ -182,3 +198,12 @@ def _markup(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)
+
+
+def write_explorers(runs: Sequence[Run], root: Path | str | None = None) -> None:
+    """Writes an explorer into each run folder; prints the reason for runs that cannot have one."""
+    for run in runs:
+        try:
+            write_explorer(run, root=root)
+        except (ValueError, OSError) as error:  # too large, or nothing to show
+            print(f"{run.folder.name} has no explorer: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A decoder as a list of plain steps, which a browser can take as well as PyTorch."""
+"""A decoder as a list of operations that both PyTorch and a browser can run."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -7,42 +7,42 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-CODES, GIVEN = "codes", "given"  # what a program starts from
+CODES, CONDITION = "codes", "condition"  # inputs of a program
 
 
-class Step(NamedTuple):
-    """One operation: what is done, with which values, in which way, and what shape comes out."""
+class Op(NamedTuple):
+    """One operation with its inputs, parameters and output shape."""
 
-    name: str
-    do: str
-    of: tuple[str, ...]
+    name: str  # of its output
+    operation: str
+    inputs: tuple[str, ...]
     shape: tuple[int, ...]
-    how: dict[str, Any]
+    params: dict[str, Any]
 
 
 class Program(NamedTuple):
-    """Steps from one code to one observation; values go by name, and constants are the weights."""
+    """Operations from one code to one observation. Values are referred to by name."""
 
-    inputs: dict[str, int]  # the number of columns of each
-    constants: dict[str, Tensor]
-    steps: tuple[Step, ...]
+    inputs: dict[str, int]  # number of columns of each
+    constants: dict[str, Tensor]  # weights
+    steps: tuple[Op, ...]
     output: str
 
-    def run(self, codes: Tensor, given: Tensor | None = None) -> Tensor:
-        """What the steps make of a code, (1, d), with what a conditional method is given beside it.
+    def run(self, codes: Tensor, condition: Tensor | None = None) -> Tensor:
+        """The observation of a code (1, d) and, for a conditional method, its condition.
 
-        This is what the steps mean: `decoder.js` does the same in a browser.
+        This is the reference implementation; `decoder.js` runs the same operations in a browser.
         """
         values = self.constants | {CODES: codes}
-        if given is not None:
-            values[GIVEN] = given.to(codes.dtype)
+        if condition is not None:
+            values[CONDITION] = condition.to(codes.dtype)
         for step in self.steps:
-            taken = [values[name] for name in step.of]
-            values[step.name] = DOING[step.do](*taken, **step.how).reshape(step.shape)
+            inputs = [values[name] for name in step.inputs]
+            values[step.name] = OPERATIONS[step.operation](*inputs, **step.params).reshape(step.shape)
         return values[self.output]
 
 
-def _crop(x: Tensor, amounts: list[int]) -> Tensor:
+def _pad(x: Tensor, amounts: list[int]) -> Tensor:
     return F.pad(x, amounts)
 
 
@@ -54,8 +54,8 @@ def _fold(x: Tensor, sides: list[int], kernel: int, stride: int, padding: int) -
     return F.fold(x[None], (sides[0], sides[1]), kernel, padding=padding, stride=stride)
 
 
-DOING: Mapping[str, Callable[..., Tensor]] = {
-    "multiply": torch.matmul,  # of two matrices
+OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
+    "multiply": torch.matmul,  # matrix product
     "add": torch.add,
     "subtract": torch.sub,
     "times": torch.mul,
@@ -68,13 +68,13 @@ DOING: Mapping[str, Callable[..., Tensor]] = {
     "exp": torch.exp,
     "atan": torch.atan,
     "negative": torch.neg,
-    "clamp": lambda x, least, most: x.clamp(least, most),
+    "clamp": lambda x, min, max: x.clamp(min, max),
     "mean": lambda x, axis: x.mean(axis, keepdim=True),
     "reshape": lambda x: x,
     "permute": lambda x, order: x.permute(order),
-    "take": lambda x, axis, places: x.index_select(axis, torch.tensor(places)),
+    "take": lambda x, axis, indices: x.index_select(axis, torch.tensor(indices)),
     "join": lambda *x, axis: torch.cat(x, axis),
-    "pad": _crop,  # before and after, the last axis first; less than 0 cuts off
-    "unfold": _unfold,  # the patches around each pixel, as columns
-    "fold": _fold,  # columns laid back as patches, which add up where they overlap
+    "pad": _pad,  # before and after, last axis first; negative amounts crop
+    "unfold": _unfold,  # patches as columns
+    "fold": _fold,  # columns as patches, summed where they overlap
 }

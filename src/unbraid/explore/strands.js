@@ -1,14 +1,14 @@
-// What can be done to the strands of a code, as strands.py has it. Codes are arrays, a strand is a list of places.
+// Operations on strands, as in strands.py. Codes are arrays, a strand is a list of dimensions.
 "use strict";
 
-// Both codes with a strand exchanged between them.
+// Two codes with one strand exchanged.
 function swap(a, b, strand) {
   const first = a.slice(), second = b.slice();
-  for (const code of strand) [first[code], second[code]] = [b[code], a[code]];
+  for (const dim of strand) [first[dim], second[dim]] = [b[dim], a[dim]];
   return [first, second];
 }
 
-// The code with a strand taken from another one.
+// The code with one strand replaced by that of another code.
 function taken(codes, other, strand) {
   return swap(codes, other, strand)[0];
 }
@@ -17,25 +17,24 @@ function zero(codes, strand) {
   return taken(codes, new Float32Array(codes.length), strand);
 }
 
-// The strand drawn anew, with the mean and the spread that its codes have over the data.
-function randomise(codes, strand, centre, spread) {
+// The strand sampled from a normal distribution with its mean and standard deviation over the data.
+function randomize(codes, strand, center, spread) {
   const other = codes.slice();
-  for (const code of strand) other[code] = centre[code] + spread[code] * normal();
+  for (const dim of strand) other[dim] = center[dim] + spread[dim] * normal();
   return other;
 }
 
-// A number from the standard normal distribution, by Box and Muller.
+// A standard normal sample (Box–Muller).
 function normal() {
   return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 }
 
-// Which rows of a table of codes lie nearest to a code in one strand, nearest first, with their distances; its own row
-// is left out.
+// The nearest rows of a table of codes in one strand, with their distances, without the row `own`.
 function nearest(codes, table, strand, count, own) {
   const rows = table.length / codes.length;
   const gaps = Array.from({ length: rows }, (_, row) => {
     let sum = 0;
-    for (const code of strand) sum += (table[row * codes.length + code] - codes[code]) ** 2;
+    for (const dim of strand) sum += (table[row * codes.length + dim] - codes[dim]) ** 2;
     return { row, gap: Math.sqrt(sum) };
   });
   const others = gaps.filter(({ row }) => row !== own);

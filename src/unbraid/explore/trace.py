@@ -1,7 +1,7 @@
-"""The decoder of a method, read into plain steps.
+"""Traces the decoder of a method into a `Program`.
 
-PyTorch records what decoding one code does; whatever depends on the weights alone is computed here, and the rest
-becomes the steps of a `Program`.
+PyTorch records the operations that decode one code. Values that depend only on the weights become constants, all other
+operations become steps of the program.
 """
 
 import operator
@@ -13,47 +13,49 @@ from torch import Tensor
 from torch.fx import Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from unbraid.explore.program import CODES, GIVEN, Program, Step
-from unbraid.methods.base import Method
+from unbraid.explore.program import CODES, CONDITION, Op, Program
+from unbraid.methods import Method
 
-Name = str | list[str]  # of a value, or of the parts that it was cut into
+Name = str | list[str]  # of a value, or of the values that it was split into
 
 
 @torch.no_grad()
-def trace(method: Method, given: Tensor | None = None) -> Program:
-    """The steps by which a method decodes one code.
+def trace(method: Method, condition: Tensor | None = None) -> Program:
+    """The program with which a method decodes one code.
 
     Args:
-        method: One that decodes, on the CPU.
-        given: Of a conditional method, what it is given with one code, (1, m): an example of its form.
+        method: Method with a decoder, on the CPU.
+        condition: Example condition (1, m) of a conditional method.
     """
     method.eval()
-    inputs = {CODES: torch.zeros(1, method.strands.size)} | ({} if given is None else {GIVEN: given})
+    inputs = {CODES: torch.zeros(1, method.strands.size)} | (
+        {} if condition is None else {CONDITION: condition}
+    )
     graph = make_fx(lambda *values: method.decode(*values))(*inputs.values())
     reader = _Reader(graph, list(inputs))
     reader.run(*inputs.values())
-    used = {name for step in reader.steps for name in step.of}
+    used = {name for step in reader.steps for name in step.inputs}
     constants = {name: value.detach() for name, value in reader.constants.items() if name in used}
     sizes = {name: value.shape[1] for name, value in inputs.items()}
     return Program(sizes, constants, tuple(reader.steps), reader.last)
 
 
-def unreadable(why: str) -> ValueError:
-    """The mistake of asking for a page of a model that it could not decode."""
-    return ValueError(f"A page cannot decode this model, {why}: use --serve, which decodes in Python.")
+def untraceable(why: str) -> ValueError:
+    """The error for a model that the page cannot decode."""
+    return ValueError(f"The page cannot decode this model: {why}. Use --serve, which decodes in Python.")
 
 
 class _Reader(Interpreter):
-    """Goes through a recorded graph once, with values, and writes down what is done to those that may change."""
+    """Interprets a recorded graph once and records the operations on values that depend on the inputs."""
 
     def __init__(self, graph: torch.fx.GraphModule, inputs: list[str]) -> None:
         super().__init__(graph, garbage_collect_values=False)
         self.extra_traceback = False  # errors stay one sentence
-        self.steps: list[Step] = []
+        self.steps: list[Op] = []
         self.constants: dict[str, Tensor] = {}
         self.last = ""
         self._inputs = iter(inputs)
-        self._names: dict[Node, Name] = {}  # of what depends on the inputs
+        self._names: dict[Node, Name] = {}  # of values that depend on the inputs
 
     def run_node(self, n: Node) -> Any:
         value = super().run_node(n)
@@ -69,19 +71,19 @@ class _Reader(Interpreter):
         if node.target is operator.getitem:
             return self._names[node.args[0]][node.args[1]]  # type: ignore[index]
         kind = getattr(getattr(node.target, "overloadpacket", None), "__name__", str(node.target))
-        if kind not in RULES:
-            raise unreadable(f"it does not know its operation {kind!r}")
+        if kind not in TRANSLATIONS:
+            raise untraceable(f"operation {kind!r} is not supported")
         arguments = [self.env[entry] if isinstance(entry, Node) else entry for entry in node.args]
-        return RULES[kind](Call(self, node, arguments, value))
+        return TRANSLATIONS[kind](Call(self, node, arguments, value))
 
-    def called(self, value: Any) -> str:
-        """The name of one value: a step's, or that of a constant."""
+    def name_of(self, value: Any) -> str:
+        """The name of a value: a step or a constant."""
         if isinstance(value, Node) and value in self._names:
             return str(self._names[value])
-        return self.keep(self.env[value] if isinstance(value, Node) else torch.tensor(float(value)))
+        return self.add_constant(self.env[value] if isinstance(value, Node) else torch.tensor(float(value)))
 
-    def keep(self, constant: Tensor) -> str:
-        """The name of a constant."""
+    def add_constant(self, constant: Tensor) -> str:
+        """Adds a constant unless it is known, and returns its name."""
         for name, known in self.constants.items():
             if known is constant:
                 return name
@@ -89,44 +91,46 @@ class _Reader(Interpreter):
         self.constants[name] = constant
         return name
 
-    def add(self, do: str, *of: str, shape: Any, **how: Any) -> str:
-        """The name of what one more step makes."""
-        name = f"{do} {len(self.steps)}"
-        self.steps.append(Step(name, do, of, tuple(shape), how))
+    def add(self, operation: str, *inputs: str, shape: Any, **params: Any) -> str:
+        """Adds an operation and returns the name of its output."""
+        name = f"{operation} {len(self.steps)}"
+        self.steps.append(Op(name, operation, inputs, tuple(shape), params))
         return name
 
 
 class Call:
-    """One operation of the graph, with its arguments' values and what comes out."""
+    """One operation of the graph with the values of its arguments and its output."""
 
     def __init__(self, reader: _Reader, node: Node, arguments: list[Any], value: Any) -> None:
         self.reader, self.node, self.arguments, self.value = reader, node, arguments, value
 
-    def __getitem__(self, place: int) -> Any:
+    def __getitem__(self, index: int) -> Any:
         """The value of an argument, or None."""
-        return self.arguments[place] if place < len(self.arguments) else None
+        return self.arguments[index] if index < len(self.arguments) else None
 
-    def name(self, place: int) -> str:
-        return self.reader.called(self.node.args[place])
+    def name(self, index: int) -> str:
+        return self.reader.name_of(self.node.args[index])
 
-    def add(self, do: str, *of: str, shape: Any = None, **how: Any) -> str:
-        return self.reader.add(do, *of, shape=self.value.shape if shape is None else shape, **how)
-
-
-def _same(do: str, **how: Any) -> Callable[[Call], str]:
-    """An operation of one value that is a step as it stands."""
-    return lambda call: call.add(do, call.name(0), **how)
+    def add(self, operation: str, *inputs: str, shape: Any = None, **params: Any) -> str:
+        return self.reader.add(
+            operation, *inputs, shape=self.value.shape if shape is None else shape, **params
+        )
 
 
-def _pair(do: str) -> Callable[[Call], str]:
+def _unary(operation: str) -> Callable[[Call], str]:
+    """An operation of one value."""
+    return lambda call: call.add(operation, call.name(0))
+
+
+def _binary(operation: str) -> Callable[[Call], str]:
     """An operation of two values."""
 
-    def rule(call: Call) -> str:
+    def translate(call: Call) -> str:
         if call.node.kwargs.get("alpha", 1) != 1:
-            raise unreadable("which scales what it adds")
-        return call.add(do, call.name(0), call.name(1))
+            raise untraceable("its additions have a scale")
+        return call.add(operation, call.name(0), call.name(1))
 
-    return rule
+    return translate
 
 
 def _multiply_and_add(call: Call) -> str:
@@ -135,49 +139,57 @@ def _multiply_and_add(call: Call) -> str:
 
 
 def _convolution(call: Call) -> str:
-    """A convolution as patches and one product, a transposed one as one product and patches."""
-    x, weight, bias, stride, padding, dilation, transposed, more, groups = call.arguments
-    (kernel, across), (step, also), (border, beside) = weight.shape[2:], stride, padding
-    if kernel != across or step != also or border != beside or max(dilation) > 1 or any(more) or groups > 1:
-        raise unreadable("whose convolutions are not square")
-    how = {"kernel": kernel, "stride": step, "padding": border}
-    (channels, height, width), (after, *sides) = x.shape[1:], call.value.shape[1:]
+    """A convolution as unfold and product, a transposed convolution as product and fold."""
+    x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = call.arguments
+    pairs = list(zip(weight.shape[2:], stride, padding, strict=True))
+    if pairs[0] != pairs[1] or max(dilation) > 1 or any(output_padding) or groups > 1:
+        raise untraceable("its convolutions are not square")
+    params = dict(zip(("kernel", "stride", "padding"), pairs[0], strict=True))
+    kernel = params["kernel"]
+    (channels, height, width), (out_channels, *sides) = x.shape[1:], call.value.shape[1:]
     if transposed:
         flat = call.add("reshape", call.name(0), shape=(channels, height * width))
-        matrix = call.reader.keep(weight.flatten(1).t().contiguous())
-        given = call.add("multiply", matrix, flat, shape=(after * kernel**2, height * width))
-        made = call.add("fold", given, sides=list(sides), **how)
+        matrix = call.reader.add_constant(weight.flatten(1).t().contiguous())
+        columns = call.add("multiply", matrix, flat, shape=(out_channels * kernel**2, height * width))
+        out = call.add("fold", columns, sides=list(sides), **params)
     else:
-        patches = call.add("unfold", call.name(0), shape=(channels * kernel**2, sides[0] * sides[1]), **how)
-        made = call.add("multiply", call.reader.keep(weight.flatten(1).contiguous()), patches)
-    return made if bias is None else call.add("add", made, call.reader.keep(bias[:, None, None]))
+        patches = call.add(
+            "unfold", call.name(0), shape=(channels * kernel**2, sides[0] * sides[1]), **params
+        )
+        out = call.add("multiply", call.reader.add_constant(weight.flatten(1).contiguous()), patches)
+    return out if bias is None else call.add("add", out, call.reader.add_constant(bias[:, None, None]))
 
 
 def _fold(call: Call) -> str:
-    sides, (kernel, across), dilation, (padding, beside), (stride, also) = call.arguments[1:]
-    if kernel != across or padding != beside or stride != also or max(dilation) > 1:
-        raise unreadable("whose patches are not square")
+    sides, kernels, dilation, paddings, strides = call.arguments[1:]
+    kernel, padding, stride = kernels[0], paddings[0], strides[0]
+    if [*kernels, *paddings, *strides] != [kernel, kernel, padding, padding, stride, stride] or max(
+        dilation
+    ) > 1:
+        raise untraceable("its patches are not square")
     flat = call.add("reshape", call.name(0), shape=call[0].shape[-2:])
     return call.add("fold", flat, sides=list(sides), kernel=kernel, stride=stride, padding=padding)
 
 
 def _batch_norm(call: Call) -> Name:
-    """With the statistics of training, a scale and a shift of each channel."""
+    """Batch normalization with running statistics: a scale and a shift per channel."""
     x, weight, bias, mean, variance = call.arguments[:5]
     scale = (variance + call.arguments[7]).rsqrt() * (1 if weight is None else weight)
     shift = (0 if bias is None else bias) - mean * scale
-    spread = (-1, *[1] * (x.ndim - 2))
-    scaled = call.add("times", call.name(0), call.reader.keep(scale.view(spread)), shape=x.shape)
-    shifted = call.add("add", scaled, call.reader.keep(shift.view(spread)), shape=x.shape)
-    return [shifted, "", ""]  # the batch's statistics, which nobody reads
+    channel_shape = (-1, *[1] * (x.ndim - 2))
+    scaled = call.add(
+        "times", call.name(0), call.reader.add_constant(scale.view(channel_shape)), shape=x.shape
+    )
+    shifted = call.add("add", scaled, call.reader.add_constant(shift.view(channel_shape)), shape=x.shape)
+    return [shifted, "", ""]  # the statistics of the batch, which are not used
 
 
-def _cut(call: Call) -> Name:
-    """The parts of a split, one after another."""
+def _split(call: Call) -> Name:
+    """One value per part of a split."""
     axis, start, parts = (call[2] or 0) % call[0].ndim, 0, []
     for part in call.value:
-        places = list(range(start, start + part.shape[axis]))
-        parts.append(call.add("take", call.name(0), shape=part.shape, axis=axis, places=places))
+        indices = list(range(start, start + part.shape[axis]))
+        parts.append(call.add("take", call.name(0), shape=part.shape, axis=axis, indices=indices))
         start += part.shape[axis]
     return parts
 
@@ -185,25 +197,25 @@ def _cut(call: Call) -> Name:
 def _unbind(call: Call) -> Name:
     axis = (call[1] or 0) % call[0].ndim
     return [
-        call.add("take", call.name(0), shape=part.shape, axis=axis, places=[place])
-        for place, part in enumerate(call.value)
+        call.add("take", call.name(0), shape=part.shape, axis=axis, indices=[index])
+        for index, part in enumerate(call.value)
     ]
 
 
 def _slice(call: Call) -> str:
     axis = (call[1] or 0) % call[0].ndim
-    places = list(range(call[0].shape[axis]))[slice(call[2], call[3], call[4])]
-    return call.add("take", call.name(0), axis=axis, places=places)
+    indices = list(range(call[0].shape[axis]))[slice(call[2], call[3], call[4])]
+    return call.add("take", call.name(0), axis=axis, indices=indices)
 
 
 def _take(call: Call) -> str:
     if call.node.args[2] in call.reader._names:
-        raise unreadable("which looks up by what it computes")
-    return call.add("take", call.name(0), axis=call[1] % call[0].ndim, places=call[2].tolist())
+        raise untraceable("it looks up values by computed indices")
+    return call.add("take", call.name(0), axis=call[1] % call[0].ndim, indices=call[2].tolist())
 
 
 def _join(call: Call) -> str:
-    names = [call.reader.called(entry) for entry in call.node.args[0]]  # type: ignore[union-attr]
+    names = [call.reader.name_of(entry) for entry in call.node.args[0]]  # type: ignore[union-attr]
     return call.add("join", *names, axis=(call[1] or 0) % call.value.ndim)
 
 
@@ -221,37 +233,37 @@ def _mean(call: Call) -> str:
 
 def _pixel_shuffle(call: Call) -> str:
     factor, (_, channels, height, width) = call[1], call[0].shape
-    cut = (channels // factor**2, factor, factor, height, width)
+    blocks = (channels // factor**2, factor, factor, height, width)
     order = [0, 3, 1, 4, 2]
-    made = call.add("reshape", call.name(0), shape=cut)
-    turned = call.add("permute", made, shape=[cut[place] for place in order], order=order)
-    return call.add("reshape", turned)
+    split = call.add("reshape", call.name(0), shape=blocks)
+    permuted = call.add("permute", split, shape=[blocks[index] for index in order], order=order)
+    return call.add("reshape", permuted)
 
 
-RULES: Mapping[str, Callable[[Call], Name]] = {
-    **{name: _same("reshape") for name in ("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze")},
-    **{name: _same("reshape") for name in ("clone", "_to_copy", "detach", "alias", "contiguous", "expand")},
-    "relu": _same("relu"),
-    "tanh": _same("tanh"),
-    "sigmoid": _same("sigmoid"),
-    "exp": _same("exp"),
-    "atan": _same("atan"),
-    "neg": _same("negative"),
+TRANSLATIONS: Mapping[str, Callable[[Call], Name]] = {
+    **{name: _unary("reshape") for name in ("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze")},
+    **{name: _unary("reshape") for name in ("clone", "_to_copy", "detach", "alias", "contiguous", "expand")},
+    "relu": _unary("relu"),
+    "tanh": _unary("tanh"),
+    "sigmoid": _unary("sigmoid"),
+    "exp": _unary("exp"),
+    "atan": _unary("atan"),
+    "neg": _unary("negative"),
     "leaky_relu": lambda call: call.add("leaky", call.name(0), slope=call[1] or 0.01),
-    "clamp": lambda call: call.add("clamp", call.name(0), least=call[1], most=call[2]),
-    "add": _pair("add"),
-    "sub": _pair("subtract"),
-    "mul": _pair("times"),
-    "div": _pair("divide"),
-    "eq": _pair("equal"),
+    "clamp": lambda call: call.add("clamp", call.name(0), min=call[1], max=call[2]),
+    "add": _binary("add"),
+    "sub": _binary("subtract"),
+    "mul": _binary("times"),
+    "div": _binary("divide"),
+    "eq": _binary("equal"),
     "mm": lambda call: call.add("multiply", call.name(0), call.name(1)),
     "addmm": _multiply_and_add,
     "convolution": _convolution,
     "col2im": _fold,
     "native_batch_norm": _batch_norm,
     "_native_batch_norm_legit_no_training": _batch_norm,
-    "split": _cut,
-    "split_with_sizes": _cut,
+    "split": _split,
+    "split_with_sizes": _split,
     "unbind": _unbind,
     "slice": _slice,
     "index_select": _take,

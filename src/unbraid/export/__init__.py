@@ -1,4 +1,4 @@
-"""Trained models in forms that other tools read."""
+"""Export of trained models to other tools."""
 
 from unbraid.export.write import FORMATS, Export, export
 

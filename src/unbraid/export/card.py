@@ -1,4 +1,4 @@
-"""The model card: what the model is, how to use it, and how good it is, in Markdown."""
+"""The model card in Markdown: what the model is, how to use it, and its scores."""
 
 import html
 import inspect
@@ -6,62 +6,62 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unbraid.data.licences import HERE
-from unbraid.export.package import Package
-from unbraid.methods.base import Method
-from unbraid.naming import summary
+from unbraid.data import GENERATED
+from unbraid.export.bundle import ExportBundle
+from unbraid.methods import Method
+from unbraid.options import first_sentence
 
-ALONE = ("onnx", "torchscript")  # files that need no Unbraid, whose encoder names all its outputs
+STANDALONE = ("onnx", "torchscript")  # formats that work without Unbraid and have named outputs
 
 
-def card(package: Package, described: Mapping[str, Any], snippet: str, *, difference: float) -> str:
-    """The README.md that lies beside the files.
+def card(bundle: ExportBundle, description: Mapping[str, Any], snippet: str, *, difference: float) -> str:
+    """The README.md of an export.
 
     Args:
-        package: What was exported.
-        described: Its config.json.
+        bundle: Exported model.
+        description: Contents of config.json.
         snippet: Python that loads the files.
-        difference: The largest one between the files and the original, as checked.
+        difference: Largest difference between the files and the model.
     """
-    method, data = described["method"]["name"], described["data"]
+    method, data = description["method"]["name"], description["data"]
     sections = [
         f"# {plain(method)} on {plain(data['name'])}",
-        _about(package.model.method),
-        "## Use it",
+        _about(bundle.model.method),
+        "## Usage",
         f"```python\n{snippet.strip()}\n```",
-        _interface(described),
+        _interface(description),
         "## Strands",
-        _strands(described),
+        _strands(description),
         "## Scores",
-        _scores(described["scores"]),
+        _scores(description["scores"]),
         "## Data",
         _data(data),
         "## Training",
-        _training(described),
-        "## Licence",
-        _licence(data["licence"]),
-        f"Written by `unbraid export --to {described['to']}`. The files were read back and compared with the model "
-        f"they came from, on batches of several sizes: the largest difference was {difference:.1g}.",
+        _training(description),
+        "## License",
+        _license(data["license"]),
+        f"Written by `unbraid export --format {description['export_format']}`. The files were loaded again and "
+        f"compared with the model on batches of several sizes. The largest difference was {difference:.1g}.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def front_matter(described: Mapping[str, Any]) -> str:
-    """The lines by which the Hugging Face Hub sorts models, as YAML."""
-    method, data = described["method"]["name"], described["data"]
-    own = data["licence"] == HERE
+def front_matter(description: Mapping[str, Any]) -> str:
+    """The YAML front matter that the Hugging Face Hub reads."""
+    method, data = description["method"]["name"], description["data"]
+    generated = data["license"] == GENERATED
     images = len(data["shape"]) == 3
     entries: dict[str, Any] = {
         "library_name": "unbraid",
-        "license": "mit" if own else "other",
-        **({} if own else {"license_name": "see-the-card", "license_link": "README.md"}),
+        "license": "mit" if generated else "other",
+        **({} if generated else {"license_name": "see-the-card", "license_link": "README.md"}),
         "tags": ["unbraid", "disentanglement", "representation-learning", method],
         "pipeline_tag": "image-feature-extraction" if images else "feature-extraction",
     }
-    if described["scores"]:
+    if description["scores"]:
         metrics = [
-            {"type": score["metric"], "value": score["value"], "name": _said_with(score)}
-            for score in described["scores"]
+            {"type": score["metric"], "value": score["value"], "name": _with_conditions(score)}
+            for score in description["scores"]
         ]
         result = {
             "task": {"type": entries["pipeline_tag"]},
@@ -74,55 +74,51 @@ def front_matter(described: Mapping[str, Any]) -> str:
 
 
 def plain(text: object) -> str:
-    """Text that neither Markdown nor HTML reads as anything else."""
+    """Text with the special characters of Markdown and HTML escaped."""
     escaped = html.escape(str(text), quote=False)
-    for sign in "\\`*_[]|":
-        escaped = escaped.replace(sign, f"\\{sign}")
+    for character in "\\`*_[]|":
+        escaped = escaped.replace(character, f"\\{character}")
     return " ".join(escaped.split())
 
 
 def _about(method: Method) -> str:
-    lines = summary(type(method)), summary(inspect.getmodule(type(method)))
+    lines = first_sentence(type(method)), first_sentence(inspect.getmodule(type(method)))
     return "\n\n".join(plain(line) for line in lines if line)
 
 
-def _interface(described: Mapping[str, Any]) -> str:
-    taken = [f"- `{name}`: {plain(said)}" for name, said in described["input"].items()]
-    given = ["- `codes`: the mean code, float32, all of its dimensions"]
-    if described["to"] in ALONE:
-        strands = [name for name in described["outputs"] if name not in ("codes", "logits")]
-        given += [f"- `{name}`: a strand of it" for name in strands]
-        given += ["- `logits`: one for each class"] if "logits" in described["outputs"] else []
-    images = len(described["data"]["shape"]) == 3
-    layout = "height, width, channels" if described["to"] in ALONE else "channels, height, width"
-    made = f"images (n, {layout}) in [0, 1]" if images else "rows in the same units"
-    back = f"The decoder takes `codes`{' and `given`' if 'given' in described['input'] else ''} and gives {made}."
-    return "\n".join(
-        [
-            "The encoder takes",
-            "",
-            *taken,
-            "",
-            "and gives",
-            "",
-            *given,
-            "",
-            back if described["decoder"] else "The method learns no decoder.",
-        ]
-    )
+def _interface(description: Mapping[str, Any]) -> str:
+    standalone = description["export_format"] in STANDALONE
+    inputs = [f"- `{name}`: {plain(text)}" for name, text in description["input"].items()]
+    outputs = ["- `codes`: the mean code, float32, all dimensions"]
+    if standalone:
+        strands = [name for name in description["outputs"] if name not in ("codes", "logits")]
+        outputs += [f"- `{name}`: a strand of the code" for name in strands]
+        outputs += ["- `logits`: one per class"] if "logits" in description["outputs"] else []
+    lines = ["Inputs of the encoder:", "", *inputs, "", "Outputs of the encoder:", "", *outputs, ""]
+    return "\n".join([*lines, _decoder(description, standalone)])
 
 
-def _strands(described: Mapping[str, Any]) -> str:
+def _decoder(description: Mapping[str, Any], standalone: bool) -> str:
+    if not description["decoder"]:
+        return "The method has no decoder."
+    images = len(description["data"]["shape"]) == 3
+    layout = "height, width, channels" if standalone else "channels, height, width"
+    observations = f"images (n, {layout}) in [0, 1]" if images else "rows in the units of the input"
+    inputs = "`codes` and `condition`" if "condition" in description["input"] else "`codes`"
+    return f"The decoder takes {inputs} and returns {observations}."
+
+
+def _strands(description: Mapping[str, Any]) -> str:
     rows = [
-        (f"`{name}`", len(indices), _ranges(indices), "yes" if name == described["default_strand"] else "")
-        for name, indices in described["strands"].items()
+        (f"`{name}`", len(indices), _ranges(indices), "yes" if name == description["default_strand"] else "")
+        for name, indices in description["strands"].items()
     ]
-    return _table(("strand", "dimensions", "of the code", "default"), rows)
+    return _table(("strand", "size", "dimensions", "default"), rows)
 
 
 def _scores(scores: Sequence[Mapping[str, Any]]) -> str:
     if not scores:
-        return "It was not scored before it was exported."
+        return "The run had no scores when it was exported."
     rows = [
         (
             plain(score["metric"]),
@@ -131,53 +127,55 @@ def _scores(scores: Sequence[Mapping[str, Any]]) -> str:
             score["n"],
             score["n_test"] or "-",
             score["seed"],
-            plain(score.get("on", "the training data")),
+            plain(score.get("on", "training data")),
         )
         for score in scores
     ]
-    return _table(("metric", "value", "protocol", "n", "n tested on", "seed", "on"), rows)
+    return _table(("metric", "value", "protocol", "n", "n test", "seed", "dataset"), rows)
 
 
 def _data(data: Mapping[str, Any]) -> str:
     shape = "×".join(map(str, data["shape"]))
     lines = [f"{plain(data['name'])}: {data['observations']:,} observations of {shape}."]
     if data["factors"]:
-        said = ", ".join(f"{plain(name)} {size}" for name, size in data["factors"].items())
-        lines.append(f"Factors, with their number of values: {said}.")
+        factors = ", ".join(f"{plain(name)} ({size})" for name, size in data["factors"].items())
+        lines.append(f"Factors (number of values): {factors}.")
     if "columns" in data:
-        lines.append(f"Columns, in this order: {', '.join(map(plain, data['columns']['names']))}.")
+        lines.append(f"Columns in this order: {', '.join(map(plain, data['columns']['names']))}.")
     return "\n\n".join(lines)
 
 
-def _training(described: Mapping[str, Any]) -> str:
-    training = described["training"]
-    said = f"{training['steps']:,} steps of {training['batch']} observations, seed {training['seed']}."
-    versions = ", ".join(f"{plain(name)} {plain(value)}" for name, value in described["versions"].items())
-    command = described["command"]
+def _training(description: Mapping[str, Any]) -> str:
+    training = description["training"]
+    summary = (
+        f"{training['steps']:,} steps with a batch size of {training['batch_size']}, seed {training['seed']}."
+    )
+    versions = ", ".join(f"{plain(name)} {plain(value)}" for name, value in description["versions"].items())
+    command = description["command"]
     shown = f"```sh\n{command}\n```" if command.startswith("unbraid ") else plain(command)
-    return "\n\n".join([said, shown, f"Versions: {versions}."])
+    return "\n\n".join([summary, shown, f"Versions: {versions}."])
 
 
-def _licence(of_data: str) -> str:
-    said = f"The data: {of_data}." if of_data else "The data: Unbraid does not know its licence."
-    return f"Unbraid, which trained and reads the model: MIT. {said}"
+def _license(data_license: str) -> str:
+    data = f"Data: {data_license}." if data_license else "Data: the license is unknown to Unbraid."
+    return f"Unbraid, with which the model was trained: MIT. {data}"
 
 
-def _said_with(score: Mapping[str, Any]) -> str:
-    """A score's name with all that it depends on."""
+def _with_conditions(score: Mapping[str, Any]) -> str:
+    """The metric with protocol, sample size, seed and dataset."""
     parts = [score["protocol"], f"n={score['n']}", f"seed {score['seed']}", score.get("on", "")]
     return f"{score['metric']} ({', '.join(part for part in parts if part)})"
 
 
 def _ranges(indices: Sequence[int]) -> str:
-    """0 to 5, 8: runs of numbers by their ends."""
-    runs: list[list[int]] = []
+    """Consecutive indices as ranges: 0 to 5, 8."""
+    ranges: list[list[int]] = []
     for index in indices:
-        if runs and index == runs[-1][1] + 1:
-            runs[-1][1] = index
+        if ranges and index == ranges[-1][1] + 1:
+            ranges[-1][1] = index
         else:
-            runs.append([index, index])
-    shown = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+            ranges.append([index, index])
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in ranges]
     return ", ".join(shown[:12]) + (", …" if len(shown) > 12 else "")
 
 

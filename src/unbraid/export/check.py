@@ -1,56 +1,60 @@
-"""An exported file against the model it came from."""
+"""Comparison of exported files with the model."""
 
 import numpy as np
 import torch
 
+from unbraid.export.bundle import ExportBundle, Reader
 from unbraid.export.modules import output_names
-from unbraid.export.package import Package, Reader
 
-CLOSE = 1e-5  # absolute, or of the largest number compared
-SIZES = (1, 5)  # batches that the file is tried on; it was made with one of 2
+TOLERANCE = 1e-5  # relative to the largest value, or absolute if all values are below 1
+SIZES = (1, 5)  # batch sizes to check; the files were traced with a batch of 2
 
 
-def check(package: Package, reader: Reader) -> float:
-    """The largest difference between the file and the model; raises where they differ by more than rounding."""
-    worst = 0.0
+def check(bundle: ExportBundle, reader: Reader) -> float:
+    """The largest difference between the files and the model; raises if it exceeds rounding errors."""
+    largest = 0.0
     for size in SIZES:
-        inputs = package.inputs(size, seed=size)
-        codes, decoded = package.expected(inputs)
-        found = reader.encode(inputs.observations, *inputs.given)
-        missing = set(output_names(package.model.method)) - set(found)
+        inputs = bundle.inputs(size, seed=size)
+        codes, decoded = bundle.expected(inputs)
+        outputs = reader.encode(inputs.observations, *inputs.condition)
+        missing = set(output_names(bundle.model.method)) - set(outputs)
         if missing:
-            raise ValueError(f"The exported encoder lacks {', '.join(sorted(missing))}: please report it.")
-        for name, values in found.items():
-            worst = max(worst, _apart(package, name, _named(package, name, codes), values))
+            raise ValueError(
+                f"The exported encoder lacks {', '.join(sorted(missing))}. Internal error in Unbraid, please report it."
+            )
+        for name, values in outputs.items():
+            largest = max(largest, _max_difference(bundle, name, _expected(bundle, name, codes), values))
         if decoded is not None:
             if reader.decode is None:
-                raise ValueError("The exported model lacks the decoder: please report it.")
-            made = reader.decode(codes, *inputs.given)
-            worst = max(worst, _apart(package, "decoder", decoded.numpy(), made))
-    return worst
+                raise ValueError(
+                    "The exported model lacks the decoder. Internal error in Unbraid, please report it."
+                )
+            values = reader.decode(codes, *inputs.condition)
+            largest = max(largest, _max_difference(bundle, "decoder", decoded.numpy(), values))
+    return largest
 
 
-def _named(package: Package, name: str, codes: torch.Tensor) -> np.ndarray:
-    """What an output of the encoder should be, from the model's own codes."""
+def _expected(bundle: ExportBundle, name: str, codes: torch.Tensor) -> np.ndarray:
+    """An output of the encoder, computed from the model's codes."""
     if name == "codes":
         return codes.numpy()
     if name == "logits":
         with torch.no_grad():
-            return package.model.method.classify(codes).numpy()  # type: ignore[operator]
-    return package.model.strands.take(codes, name).numpy()
+            return bundle.model.method.classify(codes).numpy()  # type: ignore[operator]
+    return bundle.model.strands.take(codes, name).numpy()
 
 
-def _apart(package: Package, name: str, expected: np.ndarray, found: np.ndarray) -> float:
-    if expected.shape != found.shape:
+def _max_difference(bundle: ExportBundle, name: str, expected: np.ndarray, values: np.ndarray) -> float:
+    if expected.shape != values.shape:
         raise ValueError(
-            f"The exported {name} has the shape {found.shape} where the model of {package.run.folder} has "
-            f"{expected.shape}: nothing was written, please report it."
+            f"The exported {name} has shape {values.shape}, but the model of {bundle.run.folder} has {expected.shape}. "
+            "Nothing was written. Internal error in Unbraid, please report it."
         )
     scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    apart = float(np.abs(expected.astype(np.float64) - found).max(initial=0.0)) / scale
-    if not apart <= CLOSE:  # also where it is not a number
+    difference = float(np.abs(expected.astype(np.float64) - values).max(initial=0.0)) / scale
+    if not difference <= TOLERANCE:  # also for NaN
         raise ValueError(
-            f"The exported {name} differs from the model of {package.run.folder} by {apart:.2g}, and at most {CLOSE:g} "
-            "is rounding: nothing was written. Try another format, or please report it."
+            f"The exported {name} differs from the model of {bundle.run.folder} by {difference:.2g}; at most "
+            f"{TOLERANCE:g} is allowed. Nothing was written. Try another format, or report the difference."
         )
-    return apart
+    return difference

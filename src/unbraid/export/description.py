@@ -1,37 +1,35 @@
-"""What an exported model says of itself, as plain data: config.json, from which its card is written."""
+"""The description of an exported model as JSON data: config.json, from which the model card is written."""
 
 import shlex
 from pathlib import Path
 from typing import Any
 
 from unbraid import __version__
-from unbraid.data.catalogue import DATASETS
-from unbraid.data.licences import licence
+from unbraid.data import DATASETS, license
+from unbraid.export.bundle import ExportBundle
 from unbraid.export.modules import output_names
-from unbraid.export.package import Package
-from unbraid.exported import FORMAT
-from unbraid.report.command import command_of
-from unbraid.runs import Run
+from unbraid.report import command_of
+from unbraid.runs import FORMAT, Run
 
 
-def describe_export(package: Package, to: str) -> dict[str, Any]:
-    """Method, data, strands, scores, training and versions; paths of one's own machine are left out."""
-    run, model = package.run, package.model
+def describe_export(bundle: ExportBundle, format: str) -> dict[str, Any]:
+    """Method, data, strands, scores, training and versions, without paths of this machine."""
+    run, model = bundle.run, bundle.model
     data = run.settings["data"]
-    described = {name: data[name] for name in ("name", "observations", "shape", "factors")}
-    if package.columns is not None:
-        described["columns"] = {name: list(values) for name, values in package.columns._asdict().items()}
+    dataset = {name: data[name] for name in ("name", "observations", "shape", "factors")}
+    if bundle.columns is not None:
+        dataset["columns"] = {name: list(values) for name, values in bundle.columns._asdict().items()}
     return {
         "library": "unbraid",
         "format": FORMAT,
-        "to": to,
+        "export_format": format,
         "method": run.settings["method"],
-        "data": described | {"licence": licence(data)},
+        "data": dataset | {"license": license(data)},
         "strands": {name: list(indices) for name, indices in model.strands.items()},
         "default_strand": model.strands.default,
-        "input": _inputs(package),
+        "input": _inputs(bundle),
         "outputs": list(output_names(model.method)),
-        "decoder": package.decoder is not None,
+        "decoder": bundle.decoder is not None,
         "training": run.settings["training"],
         "command": command(run),
         "scores": [
@@ -42,33 +40,32 @@ def describe_export(package: Package, to: str) -> dict[str, Any]:
 
 
 def command(run: Run) -> str:
-    """What to type to train the run again, with the file's name alone for data of one's own; else why not."""
+    """The command that repeats the training, with file names instead of full paths; otherwise why there is none."""
     try:
         words = shlex.split(command_of(run, out=run.folder.name))
     except ValueError as error:
-        return f"There is no command line for it: {error}."
-    return shlex.join([_anonymous(word) for word in words])
+        return f"No command repeats this training: {error}."
+    return shlex.join([_without_folders(word) for word in words])
 
 
-def _anonymous(word: str) -> str:
-    """A word of a command line without the folders of a path from the root."""
+def _without_folders(word: str) -> str:
+    """A word of a command line, with an absolute path reduced to its last part."""
     return Path(word).name if word not in DATASETS and Path(word).is_absolute() else word
 
 
-def _inputs(package: Package) -> dict[str, str]:
-    """What the encoder takes, in words."""
-    shape = package.model.shape
-    if package.images:
+def _inputs(bundle: ExportBundle) -> dict[str, str]:
+    """The inputs of the encoder, described in words."""
+    shape = bundle.model.shape
+    if bundle.images:
         channels, height, width = shape
-        said = {"observations": f"uint8 images (n, {height}, {width}, {channels}), 255 is white"}
-    elif package.columns is None:
-        said = {"observations": f"float64 rows (n, {shape[0]}), as the model was trained on"}
+        observations = f"uint8 images (n, {height}, {width}, {channels}), white is 255"
+    elif bundle.columns is None:
+        observations = f"float64 rows (n, {shape[0]}) as in training"
     else:
-        said = {
-            "observations": f"float64 rows (n, {shape[0]}) in the units of the table, columns in its order"
-        }
-    if package.given == 0:
-        said["given"] = "int64 labels (n,)"
-    elif package.given is not None:
-        said["given"] = f"int64 values (n, {package.given}) of the known nuisances"
-    return said
+        observations = f"float64 rows (n, {shape[0]}) in the units and the column order of the table"
+    inputs = {"observations": observations}
+    if bundle.condition_columns == 0:
+        inputs["condition"] = "int64 labels (n,)"
+    elif bundle.condition_columns is not None:
+        inputs["condition"] = f"int64 values (n, {bundle.condition_columns}) of the known nuisances"
+    return inputs

@@ -1,101 +1,101 @@
-"""Encoder and decoder as modules that stand alone: pre-processing inside, strands named.
+"""Encoder and decoder as modules that include preprocessing and return strands by name.
 
-Pictures are taken as most tools have them, uint8 of shape (n, height, width, channels), and given back in [0, 1];
-rows in float64, in the units of their table.
+Images are uint8 of shape (n, height, width, channels), and decoded images are in [0, 1]. Rows are float64 in the units
+of their table.
 """
 
 import torch
 from torch import Tensor, nn
 
-from unbraid.data.columns import Columns
-from unbraid.methods.base import Method
+from unbraid.data import ColumnScaler
+from unbraid.methods import Method, Predicts
 from unbraid.strands import Strands
 
-Given = Tensor | None  # the known nuisances (n, m) or the labels (n,), of methods that are given them
+Condition = Tensor | None  # known nuisances (n, m) or labels (n,), for conditional methods
 
 
 class Encoder(nn.Module):
-    """Observations to codes: all of them, each strand by its name, and logits where the method predicts.
+    """Observations to codes: the whole code, each strand by its name, and logits if the method predicts classes.
 
     Args:
-        method: What to encode with.
-        shape: The shape of one observation as the method sees it.
-        columns: How the rows of a table were brought to one scale, if they were.
+        method: Method to encode with.
+        shape: Shape of one observation in the method.
+        columns: Scaler of the table's columns, if rows were standardized.
     """
 
-    def __init__(self, method: Method, shape: tuple[int, ...], columns: Columns | None = None) -> None:
+    def __init__(self, method: Method, shape: tuple[int, ...], columns: ColumnScaler | None = None) -> None:
         super().__init__()
         self.method, self.images = method.eval(), len(shape) == 3
-        self.outputs, self.parts = output_names(method), _parts(method.strands)
-        for name in self.parts:
+        self.outputs, self.strands = output_names(method), _strand_outputs(method.strands)
+        for name in self.strands:
             self.register_buffer(f"strand_{name}", torch.tensor(method.strands[name]))
         self.scale = Scale(columns)
 
-    def forward(self, observations: Tensor, given: Given = None) -> dict[str, Tensor]:
-        codes = self.method.encode(self._seen(observations), given)
-        found = {"codes": codes}
-        for name in self.parts:
-            found[name] = codes.index_select(1, getattr(self, f"strand_{name}"))
+    def forward(self, observations: Tensor, condition: Condition = None) -> dict[str, Tensor]:
+        codes = self.method.encode(self._preprocess(observations), condition)
+        outputs = {"codes": codes}
+        for name in self.strands:
+            outputs[name] = codes.index_select(1, getattr(self, f"strand_{name}"))
         if "logits" in self.outputs:
-            found["logits"] = self.method.classify(codes)  # type: ignore[operator]
-        return found
+            outputs["logits"] = self.method.classify(codes)  # type: ignore[operator]
+        return outputs
 
-    def _seen(self, observations: Tensor) -> Tensor:
-        """The observations as the method sees them."""
+    def _preprocess(self, observations: Tensor) -> Tensor:
         if self.images:
             return observations.permute(0, 3, 1, 2).to(torch.float32) / 255
-        return self.scale.down(observations)
+        return self.scale.standardize(observations)
 
 
 class Decoder(nn.Module):
-    """Codes of all dimensions to pictures in [0, 1], or to rows in the units of their table."""
+    """Whole codes to images in [0, 1], or to rows in the units of their table."""
 
-    def __init__(self, method: Method, shape: tuple[int, ...], columns: Columns | None = None) -> None:
+    def __init__(self, method: Method, shape: tuple[int, ...], columns: ColumnScaler | None = None) -> None:
         super().__init__()
         self.method, self.images = method.eval(), len(shape) == 3
         self.scale = Scale(columns)
 
-    def forward(self, codes: Tensor, given: Given = None) -> Tensor:
-        x = self.method.decode(codes, given)
-        return x.clamp(0, 1).permute(0, 2, 3, 1).contiguous() if self.images else self.scale.up(x)
+    def forward(self, codes: Tensor, condition: Condition = None) -> Tensor:
+        x = self.method.decode(codes, condition)
+        return x.clamp(0, 1).permute(0, 2, 3, 1).contiguous() if self.images else self.scale.unstandardize(x)
 
 
 class Scale(nn.Module):
-    """Rows in the units of their table to what a method sees, and back."""
+    """Converts rows between the units of their table and standardized values."""
 
     mean: Tensor
-    spread: Tensor
+    std: Tensor
 
-    def __init__(self, columns: Columns | None) -> None:
+    def __init__(self, columns: ColumnScaler | None) -> None:
         super().__init__()
-        mean, spread = (0.0, 1.0) if columns is None else (columns.mean, columns.spread)
+        mean, std = (0.0, 1.0) if columns is None else (columns.mean, columns.std)
         self.register_buffer("mean", torch.tensor(mean, dtype=torch.float64))
-        self.register_buffer("spread", torch.tensor(spread, dtype=torch.float64))
+        self.register_buffer("std", torch.tensor(std, dtype=torch.float64))
 
-    def down(self, rows: Tensor) -> Tensor:
-        return ((rows.to(torch.float64) - self.mean) / self.spread).to(torch.float32)
+    def standardize(self, rows: Tensor) -> Tensor:
+        return ((rows.to(torch.float64) - self.mean) / self.std).to(torch.float32)
 
-    def up(self, rows: Tensor) -> Tensor:
-        return rows.to(torch.float64) * self.spread + self.mean
+    def unstandardize(self, rows: Tensor) -> Tensor:
+        return rows.to(torch.float64) * self.std + self.mean
 
 
 def has_decoder(method: Method) -> bool:
-    """Whether codes can be decoded."""
+    """Whether the method decodes codes."""
     return type(method).decode is not Method.decode
 
 
 def output_names(method: Method) -> tuple[str, ...]:
-    """What an encoder puts out: the whole code, its strands, and logits where the method predicts."""
-    return ("codes", *_parts(method.strands), *(("logits",) if hasattr(method, "classify") else ()))
+    """The outputs of an encoder: the whole code, its strands, and logits if the method predicts classes."""
+    logits = ("logits",) if isinstance(method, Predicts) else ()
+    return ("codes", *_strand_outputs(method.strands), *logits)
 
 
-def given_columns(method: Method) -> int | None:
-    """How many known nuisances a method is given, 0 for its labels, None where it is given nothing."""
-    if method.conditional:
+def condition_columns(method: Method) -> int | None:
+    """Columns of the condition: one per known nuisance, 0 for labels (n,), None for unconditional methods."""
+    if method.conditions_on_nuisances:
         return len(method.arguments["nuisances"])
-    return 0 if method.auxiliary else None
+    return 0 if method.conditions_on_labels else None
 
 
-def _parts(strands: Strands) -> list[str]:
-    """The strands that are not the whole code in its own order; one that is called as the whole is left out."""
+def _strand_outputs(strands: Strands) -> list[str]:
+    """The strands other than the whole code, and without a strand called `codes`."""
     return [name for name in strands if strands[name] != tuple(range(strands.size)) and name != "codes"]

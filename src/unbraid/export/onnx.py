@@ -1,4 +1,4 @@
-"""ONNX: one file for the encoder and one for the decoder, for any runtime that reads it."""
+"""ONNX: one file for the encoder and one for the decoder, for any ONNX runtime."""
 
 import importlib.util
 import json
@@ -12,43 +12,48 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unbraid.export.bundle import ExportBundle, Outputs, Reader
 from unbraid.export.modules import output_names
-from unbraid.export.package import Outputs, Package, Reader
 
-NEEDED = ("onnx", "onnxscript", "onnxruntime")
+PACKAGES = ("onnx", "onnxscript", "onnxruntime")
 
 
-def write(package: Package, folder: Path) -> None:
-    """Writes encoder.onnx and, where there is a decoder, decoder.onnx; the batch may have any size.
+def write(bundle: ExportBundle, folder: Path) -> None:
+    """Writes encoder.onnx and, if the method has a decoder, decoder.onnx, for batches of any size.
 
-    Method, data and strands are also in the files' own metadata.
+    Method, data and strands are also in the metadata of the files.
     """
-    inputs = package.inputs(2)
-    names = output_names(package.model.method)
-    given = ["given"] * len(inputs.given)
-    strands = {name: list(indices) for name, indices in package.model.strands.items()}
-    said = {"method": package.run.method_name, "data": package.run.data_name, "strands": json.dumps(strands)}
-    seen = (inputs.observations, *inputs.given)
-    _write(package.encoder, seen, ["observations", *given], names, folder / "encoder.onnx", said)
-    if package.decoder is not None:
-        codes, _ = package.expected(inputs)
-        decoded = (codes, *inputs.given)
-        _write(package.decoder, decoded, ["codes", *given], ["observations"], folder / "decoder.onnx", said)
+    inputs = bundle.inputs(2)
+    names = output_names(bundle.model.method)
+    condition = ["condition"] * len(inputs.condition)
+    strands = {name: list(indices) for name, indices in bundle.model.strands.items()}
+    metadata = {
+        "method": bundle.run.method_name,
+        "data": bundle.run.data_name,
+        "strands": json.dumps(strands),
+    }
+    encoded = (inputs.observations, *inputs.condition)
+    _write(bundle.encoder, encoded, ["observations", *condition], names, folder / "encoder.onnx", metadata)
+    if bundle.decoder is not None:
+        codes, _ = bundle.expected(inputs)
+        decoded = (codes, *inputs.condition)
+        path = folder / "decoder.onnx"
+        _write(bundle.decoder, decoded, ["codes", *condition], ["observations"], path, metadata)
 
 
-def read(package: Package, folder: Path) -> Reader:
-    """The files, run by ONNX Runtime."""
+def read(bundle: ExportBundle, folder: Path) -> Reader:
+    """Opens the files with ONNX Runtime."""
     encode, decode = _session(folder / "encoder.onnx"), None
-    if package.decoder is not None:
+    if bundle.decoder is not None:
         decode = _session(folder / "decoder.onnx")
     return Reader(encode, None if decode is None else lambda *inputs: decode(*inputs)["observations"])
 
 
 def require() -> None:
-    """Raises unless what ONNX needs is installed."""
-    if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+    """Raises unless the packages for ONNX are installed."""
+    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         raise ValueError(
-            f"Export to ONNX needs {', '.join(missing)}: install it with `pip install unbraid[onnx]`, or export to "
+            f"Export to ONNX requires {', '.join(missing)}. Install it with `pip install unbraid[onnx]`, or export to "
             "torchscript."
         )
 
@@ -59,11 +64,11 @@ def _write(
     names: Sequence[str],
     outputs: Sequence[str],
     path: Path,
-    said: Mapping[str, str],
+    metadata: Mapping[str, str],
 ) -> None:
     any_size = torch.export.Dim("n")
     with torch.no_grad(), _quietly():
-        module(*inputs)  # what is kept from call to call is made outside of the recording
+        module(*inputs)  # fills caches before tracing
         program = torch.onnx.export(
             module,
             inputs,
@@ -74,7 +79,7 @@ def _write(
             verbose=False,
         )
         assert program is not None
-        program.model.metadata_props.update(said)
+        program.model.metadata_props.update(metadata)
         program.save(path, external_data=False)
 
 
@@ -85,7 +90,7 @@ def _session(path: Path) -> "_Session":
 
 
 class _Session:
-    """A file that ONNX Runtime has opened: tensors in, arrays by name out."""
+    """An ONNX file in ONNX Runtime: takes tensors and returns arrays by name."""
 
     def __init__(self, session: object) -> None:
         self._session = session
@@ -93,14 +98,14 @@ class _Session:
     def __call__(self, *inputs: Tensor) -> Outputs:
         session = self._session
         named = zip(session.get_inputs(), inputs, strict=True)  # type: ignore[attr-defined]
-        found = session.run(None, {entry.name: value.numpy() for entry, value in named})  # type: ignore[attr-defined]
+        outputs = session.run(None, {entry.name: value.numpy() for entry, value in named})  # type: ignore[attr-defined]
         names = [entry.name for entry in session.get_outputs()]  # type: ignore[attr-defined]
-        return dict(zip(names, map(np.asarray, found), strict=True))
+        return dict(zip(names, map(np.asarray, outputs), strict=True))
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the exporter's remarks on its own parts."""
+    """Silences the exporter's warnings about its own internals."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

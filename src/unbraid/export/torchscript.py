@@ -1,7 +1,7 @@
 """TorchScript: one file for the encoder and one for the decoder, for torch without Unbraid, and for C++.
 
-PyTorch keeps TorchScript as it is and adds nothing to it; what comes after it, torch.export, cannot be loaded from C++
-without compiling first.
+PyTorch maintains TorchScript without developing it further; its successor, torch.export, requires compilation before
+C++ can load it.
 """
 
 import warnings
@@ -13,22 +13,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unbraid.export.package import Outputs, Package, Reader
+from unbraid.export.bundle import ExportBundle, Outputs, Reader
 
 
-def write(package: Package, folder: Path) -> None:
-    """Writes encoder.pt and, where there is a decoder, decoder.pt; the batch may have any size."""
-    inputs = package.inputs(2)
-    _write(package.encoder, (inputs.observations, *inputs.given), folder / "encoder.pt")
-    if package.decoder is not None:
-        codes, _ = package.expected(inputs)
-        _write(package.decoder, (codes, *inputs.given), folder / "decoder.pt")
+def write(bundle: ExportBundle, folder: Path) -> None:
+    """Writes encoder.pt and, if the method has a decoder, decoder.pt, for batches of any size."""
+    inputs = bundle.inputs(2)
+    _write(bundle.encoder, (inputs.observations, *inputs.condition), folder / "encoder.pt")
+    if bundle.decoder is not None:
+        codes, _ = bundle.expected(inputs)
+        _write(bundle.decoder, (codes, *inputs.condition), folder / "decoder.pt")
 
 
-def read(package: Package, folder: Path) -> Reader:
-    """The files, run by torch."""
+def read(bundle: ExportBundle, folder: Path) -> Reader:
+    """Opens the files with torch."""
     encode, decode = _load(folder / "encoder.pt"), None
-    if package.decoder is not None:
+    if bundle.decoder is not None:
         decode = _load(folder / "decoder.pt")
 
     def codes(*inputs: Tensor) -> Outputs:
@@ -39,7 +39,7 @@ def read(package: Package, folder: Path) -> Reader:
 
 def _write(module: nn.Module, inputs: tuple[Tensor, ...], path: Path) -> None:
     with torch.no_grad(), _quietly():
-        module(*inputs)  # what is kept from call to call is made outside of the recording
+        module(*inputs)  # fills caches before tracing
         traced = torch.jit.trace(module, inputs, strict=False, check_trace=False)
         torch.jit.save(traced, path)
 
@@ -57,7 +57,7 @@ def _load(path: Path) -> Callable[..., Any]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without what PyTorch says of TorchScript's age, and of shapes that a recording keeps: `check` tries others."""
+    """Silences deprecation warnings, and warnings about traced shapes, which `check` covers with other batch sizes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

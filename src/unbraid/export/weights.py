@@ -1,4 +1,4 @@
-"""Safetensors: the weights, which `unbraid.load` reads again with the description beside them."""
+"""Safetensors: the weights, which `unbraid.load` reads together with config.json."""
 
 import copy
 from pathlib import Path
@@ -7,22 +7,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unbraid.export.bundle import ExportBundle, Outputs, Reader
 from unbraid.export.modules import Decoder, Encoder
-from unbraid.export.package import Outputs, Package, Reader
-from unbraid.model import load
-from unbraid.runs import write_tensors
+from unbraid.runs import load, write_tensors
 
 
-def write(package: Package, folder: Path) -> None:
-    """Writes model.safetensors; the description beside it is written with every format."""
-    write_tensors(folder / "model.safetensors", package.model.method.state_dict())
+def write(bundle: ExportBundle, folder: Path) -> None:
+    """Writes model.safetensors; config.json is written for every format."""
+    write_tensors(folder / "model.safetensors", bundle.model.method.state_dict())
 
 
-def read(package: Package, folder: Path) -> Reader:
-    """The model that `unbraid.load` makes of the files."""
-    model = load(folder, device="cpu", **{name: copy.deepcopy(part) for name, part in package.own.items()})
+def read(bundle: ExportBundle, folder: Path) -> Reader:
+    """Loads the files with `unbraid.load`."""
+    networks = {name: copy.deepcopy(network) for name, network in bundle.custom_networks.items()}
+    model = load(folder, device="cpu", **networks)
     encoder = Encoder(model.method, model.shape, model.columns)
-    decoder = None if package.decoder is None else Decoder(model.method, model.shape, model.columns)
+    decoder = None if bundle.decoder is None else Decoder(model.method, model.shape, model.columns)
 
     @torch.no_grad()
     def encode(*inputs: Tensor) -> Outputs:

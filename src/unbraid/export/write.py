@@ -1,4 +1,4 @@
-"""`unbraid export`: a trained model in a form that other tools read, checked before it is left."""
+"""Export of a trained model: the files are written, loaded again, and compared with the model."""
 
 import json
 import shutil
@@ -10,24 +10,23 @@ from typing import Any, NamedTuple
 import torch
 
 from unbraid.export import onnx, torchscript, weights
+from unbraid.export.bundle import ExportBundle, Reader, columns_of
 from unbraid.export.card import card, front_matter
 from unbraid.export.check import check
 from unbraid.export.description import describe_export
-from unbraid.export.package import Package, Reader, columns_of
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
-from unbraid.methods.base import Method
-from unbraid.model import load
-from unbraid.naming import choose
-from unbraid.runs import Run, write_atomically, write_json
+from unbraid.methods import Method
+from unbraid.runs import Run, load, write_atomically, write_json
+from unbraid.settings import lookup
 
 
 class Format(NamedTuple):
-    """One form of export."""
+    """One export format."""
 
-    write: Callable[[Package, Path], None]
-    read: Callable[[Package, Path], Reader]
-    snippet: Callable[[Mapping[str, Any]], str]  # Python that uses the files, by their description
-    require: Callable[[], None] = lambda: None  # raises where something is not installed
+    write: Callable[[ExportBundle, Path], None]
+    read: Callable[[ExportBundle, Path], Reader]
+    snippet: Callable[[Mapping[str, Any]], str]  # Python that uses the files, from their description
+    require: Callable[[], None] = lambda: None  # raises if a package is missing
     for_hub: bool = False
 
 
@@ -37,93 +36,92 @@ FORMATS = {
     "safetensors": Format(weights.write, weights.read, weights_snippet),
     "huggingface": Format(weights.write, weights.read, hub_snippet, for_hub=True),
 }
-FILES = (  # that some format writes
+FILES = (  # names of all files that the formats write
     *("config.json", "README.md", "encoder.onnx", "decoder.onnx", "encoder.pt", "decoder.pt"),
     "model.safetensors",
 )
 
 
 class Export(NamedTuple):
-    """What was written."""
+    """The result of an export."""
 
     folder: Path
-    to: str
+    format: str
     files: tuple[str, ...]
-    difference: float  # the largest one from the original
+    difference: float  # largest difference from the model
 
 
 def export(
     folder: Path | str,
-    to: str = "onnx",
+    format: str = "onnx",
     out: Path | str | None = None,
     *,
-    which: str = "model",
+    weights: str = "last",
     root: Path | str | None = None,
     method: type[Method] | None = None,
     **networks: torch.nn.Module,
 ) -> Export:
-    """Writes the encoder of a run, and its decoder where it has one, with a model card.
+    """Exports the encoder of a run, and its decoder if it has one, with a model card.
 
-    The files are read back and compared with the run's model first; files that differ are not left.
+    The files are loaded again and compared with the model; files that differ are deleted.
 
     Args:
-        folder: The run folder.
-        to: onnx, torchscript, safetensors or huggingface.
-        out: The folder to write; `export-FORMAT` in the run folder by default.
-        which: The weights: `model`, or `best` by the validation split.
-        root: The data root of official files, where the data is a table with means and spreads of its own.
-        method: The class, when the run trained a method from outside the package.
-        **networks: Networks from outside the package, under their argument's name.
+        folder: Run folder.
+        format: Format: onnx, torchscript, safetensors or huggingface.
+        out: Folder to write. Default: export-FORMAT in the run folder.
+        weights: Weights: last, or best (lowest validation loss).
+        root: Data root of official files, for runs on tables.
+        method: Class of the method, if the run trained a custom method.
+        **networks: Custom networks by argument name: `encoder=MyEncoder()`.
     """
-    form = choose("format", to, FORMATS)
-    form.require()
+    lookup("format", format, FORMATS).require()
     run = Run(folder)
-    own = networks | ({} if method is None else {"method": method})
-    model = load(folder, weights=which, device="cpu", **own)  # type: ignore[arg-type]
+    custom_networks = networks | ({} if method is None else {"method": method})
+    model = load(folder, weights=weights, device="cpu", **custom_networks)  # type: ignore[arg-type]
     model.method.requires_grad_(False)
-    package = Package(model, run, columns_of(run, root), own)
-    place = run.folder / f"export-{to}" if out is None else Path(out)
-    _check_free(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as temporary:
-        difference = _fill(package, form, to, Path(temporary))
-        files = _move(Path(temporary), place)
-    return Export(place, to, files, difference)
+    bundle = ExportBundle(model, run, columns_of(run, root), custom_networks)
+    path = run.folder / f"export-{format}" if out is None else Path(out)
+    _require_overwritable(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as temporary:
+        difference = _write_and_check(bundle, format, Path(temporary))
+        files = _move(Path(temporary), path)
+    return Export(path, format, files, difference)
 
 
-def _fill(package: Package, form: Format, to: str, folder: Path) -> float:
-    """Writes all files, and returns how far they are from the original."""
-    described = describe_export(package, to)
-    write_json(folder / "config.json", described)
-    form.write(package, folder)
-    difference = check(package, form.read(package, folder))
-    text = card(package, described, form.snippet(described), difference=difference)
-    heading = front_matter(described) if form.for_hub else ""
-    write_atomically(folder / "README.md", (heading + text).encode())
+def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
+    """Writes all files and returns their largest difference from the model."""
+    export_format, description = FORMATS[format], describe_export(bundle, format)
+    write_json(folder / "config.json", description)
+    export_format.write(bundle, folder)
+    difference = check(bundle, export_format.read(bundle, folder))
+    card_text = card(bundle, description, export_format.snippet(description), difference=difference)
+    heading = front_matter(description) if export_format.for_hub else ""
+    write_atomically(folder / "README.md", (heading + card_text).encode())
     return difference
 
 
-def _check_free(place: Path) -> None:
-    """Raises where something else lies; an earlier export is written over."""
-    if place.exists() and not place.is_dir():
-        raise ValueError(f"{place} is a file: choose a folder for the export.")
-    if place.exists() and any(place.iterdir()) and not _is_export(place):
-        raise ValueError(f"{place} holds other files and no export: choose an empty or a new folder.")
+def _require_overwritable(path: Path) -> None:
+    """Raises unless the folder is missing, empty or an earlier export, which is overwritten."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{path} is a file. Choose a folder for the export.")
+    if path.exists() and any(path.iterdir()) and not _is_export(path):
+        raise ValueError(f"{path} is not empty and is not an export. Choose a new or empty folder.")
 
 
-def _is_export(place: Path) -> bool:
+def _is_export(path: Path) -> bool:
     try:
-        return json.loads((place / "config.json").read_text()).get("library") == "unbraid"
+        return json.loads((path / "config.json").read_text()).get("library") == "unbraid"
     except (OSError, ValueError, AttributeError):
         return False
 
 
-def _move(temporary: Path, place: Path) -> tuple[str, ...]:
-    """Puts the files in their place, and what an earlier export left there away."""
+def _move(temporary: Path, target: Path) -> tuple[str, ...]:
+    """Moves the files into the target folder, where they replace an earlier export."""
     files = sorted(path.name for path in temporary.iterdir())
-    place.mkdir(exist_ok=True)
+    target.mkdir(exist_ok=True)
     for name in FILES:
-        (place / name).unlink(missing_ok=True)
+        (target / name).unlink(missing_ok=True)
     for name in files:
-        shutil.move(temporary / name, place / name)
+        shutil.move(temporary / name, target / name)
     return tuple(files)

@@ -4,6 +4,16 @@ from unbraid.methods.ada_gvae import AdaGVAE
 from unbraid.methods.ada_ml_vae import AdaMLVAE
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.augmented_gin import AugmentedGIN
+from unbraid.methods.base import (
+    DATASET_SIZES,
+    BuildSpec,
+    Method,
+    Player,
+    build_method,
+    built_arguments,
+    method_class,
+    method_classes,
+)
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import BetaVAE
 from unbraid.methods.cai import CAI
@@ -23,6 +33,13 @@ from unbraid.methods.intervention import Intervention
 from unbraid.methods.ivae import IVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
+from unbraid.methods.protocols import (
+    HasBackgroundCodes,
+    HasFeatureStrands,
+    HasLikelihood,
+    HasPosterior,
+    Predicts,
+)
 from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
 from unbraid.methods.simclr import SimCLR
@@ -41,6 +58,7 @@ __all__ = [
     "CNN",
     "CVAE",
     "CVIB",
+    "DATASET_SIZES",
     "DIPVAEI",
     "DIPVAEII",
     "GIN",
@@ -56,14 +74,22 @@ __all__ = [
     "AugmentedGIN",
     "BetaTCVAE",
     "BetaVAE",
+    "BuildSpec",
     "CNNBetaVAE",
     "ContrastVAE",
     "ContrastivePCA",
     "FactorVAE",
+    "HasBackgroundCodes",
+    "HasFeatureStrands",
+    "HasLikelihood",
+    "HasPosterior",
     "InfoGAN",
     "InfoGANCR",
     "Intervention",
     "MMcVAE",
+    "Method",
+    "Player",
+    "Predicts",
     "PrincipledContrast",
     "RbVAE",
     "ReconContrast",
@@ -72,4 +98,8 @@ __all__ = [
     "SubInfoMax",
     "SupCon",
     "SupervisedSubembeddings",
+    "build_method",
+    "built_arguments",
+    "method_class",
+    "method_classes",
 ]

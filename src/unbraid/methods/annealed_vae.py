@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from unbraid.distributed import gather
+from unbraid.distributed import all_gather
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal
 from unbraid.schedules import Linear, Schedule
@@ -11,17 +11,17 @@ from unbraid.types import Batch, Terms
 
 
 class AnnealedVAE(Autoencoder[Batch]):
-    r"""VAE whose KL divergence is held at a capacity C that grows during training.
+    r"""VAE whose KL divergence is kept at a capacity C that increases during training.
 
     .. math:: L = -E_{q(z|x)}[\log p(x|z)] + γ |KL(q(z|x) \| p(z)) - C| \quad \text{(Eq. 8, negated)}
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        gamma: The weight of the distance from the capacity.
-        capacity: C by step, in nats: linear:START:END:STEPS, constant:VALUE, cosine:START:END:STEPS or
-            drop:START:FACTOR:EVERY.
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        gamma: Weight γ of the distance from the capacity.
+        capacity: Schedule of C in nats: linear:START:END:STEPS, constant:VALUE, cosine:START:END:STEPS or
+            step:START:FACTOR:EVERY.
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
     def __init__(
@@ -40,6 +40,6 @@ class AnnealedVAE(Autoencoder[Batch]):
     def loss(self, batch: Batch) -> Terms:
         q = self.posterior(batch.x)
         nll = self.likelihood.nll(self.decoder(q.sample()), batch.x)
-        kl = gather(kl_to_standard_normal(q)[None]).mean()  # of all processes: |·| is taken of their mean
+        kl = all_gather(kl_to_standard_normal(q)[None]).mean()  # over all processes, before |·|
         distance = (kl - self.capacity(self.step)).abs()
         return Terms(nll + self.gamma * distance, {"nll": nll, "kl": kl, "distance": distance})

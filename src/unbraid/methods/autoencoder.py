@@ -1,49 +1,49 @@
-"""What all variational autoencoders here have: an encoder, a decoder and a likelihood."""
+"""The base class of variational autoencoders: an encoder, a decoder and a likelihood."""
 
 import torch
 from torch import Tensor, nn
 
 from unbraid.methods.base import B, Method
-from unbraid.objectives.likelihoods import Likelihood
+from unbraid.objectives import Likelihood
 from unbraid.strands import Strands
 from unbraid.types import Codes, Gaussian, Observations
 
 
 class Autoencoder(Method[B]):
-    """A method whose code is the mean of a Gaussian posterior; its loss is left to the method."""
+    """A method whose code is the mean of a Gaussian posterior; the subclass defines the loss."""
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module, likelihood: Likelihood) -> None:
         super().__init__()
-        codes = getattr(encoder, "codes", None)
-        if not isinstance(codes, int):
+        latent_dim = getattr(encoder, "latent_dim", None)
+        if not isinstance(latent_dim, int):
             raise ValueError(
-                "An encoder needs an attribute `codes`, the number of dimensions of its code; "
-                f"{type(encoder).__name__} has {'none' if codes is None else codes}."
+                "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
+                f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
             )
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
-        self._strands = Strands.cut(codes=codes)
+        self._strands = Strands.from_sizes(codes=latent_dim)
 
     @property
     def strands(self) -> Strands:
         return self._strands
 
     def posterior(self, x: Observations) -> Gaussian:
-        """q(z|x), in the precision of x: a network under autocast may put out less."""
+        """q(z|x), in the precision of x: the output of a network under autocast may have less."""
         mean, logvar = self.encoder(x)
         return Gaussian(mean.to(x.dtype), logvar.to(x.dtype))
 
     def posteriors(self, x1: Observations, x2: Observations) -> tuple[Gaussian, Gaussian]:
-        """q(z|x1) and q(z|x2) by one joined forward, so that batch statistics are of both."""
+        """q(z|x1) and q(z|x2) from one forward pass, so that batch statistics cover both."""
         mean, logvar = self.posterior(torch.cat([x1, x2]))
         (mean1, mean2), (logvar1, logvar2) = mean.chunk(2), logvar.chunk(2)
         return Gaussian(mean1, logvar1), Gaussian(mean2, logvar2)
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
         return self.posterior(x).mean
 
-    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        return self.likelihood.mean(self.decoded(codes, given))
+    def decode(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        return self.likelihood.mean(self.decode_parameters(codes, condition))
 
-    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        """What the decoder puts out, the parameters of p(x|z), in the precision of the codes."""
+    def decode_parameters(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        """The output of the decoder, the parameters of p(x|z), in the precision of the codes."""
         return self.decoder(codes).to(codes.dtype)

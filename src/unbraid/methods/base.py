@@ -1,7 +1,8 @@
-"""What a method is: a loss on one type of batch, an encoder, strands, and the players of its game."""
+"""The base class of methods: a loss on one type of batch, an encoder, strands and players."""
 
 import abc
 import inspect
+import typing
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_origin
@@ -9,110 +10,112 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_or
 import torch
 from torch import Tensor, nn
 
-from unbraid.nn import Critic, networks
-from unbraid.optimisers import Adam, Optimiser
-from unbraid.settings import Described
+from unbraid.nn import Critic, build_networks
+from unbraid.optimizers import Adam, Optimizer
+from unbraid.seeds import derive_seed
+from unbraid.settings import RecordsArguments, lookup
 from unbraid.strands import Strands
 from unbraid.types import Codes, Observations, Others, Terms
 
-B = TypeVar("B", bound=tuple)  # the type of batch a method learns from
+DATASET_SIZES = ("n", "classes", "nuisances")  # constructor parameters that the dataset determines
+M = TypeVar("M", bound="Method")
+B = TypeVar("B", bound=tuple)  # the batch type of a method
 
 
 @dataclass(frozen=True)
 class Player:
-    """One side of a game: what it may change, what it minimises, and how it moves.
+    """One optimizer with its parameters and its loss inside a training step.
 
-    Players move in order within a step; each computes its loss after the moves before it, and only its own
-    parameters get a gradient. In every step the first update of each player sees the same batches; every
-    further update, fresh ones. A player that `takes` from one before it is also given what that one's loss kept, so
-    that it need not compute the same again from the same batches. Some of its parameters may rest in a step: they stay
-    as they are, to the bit. When others rest than in the step before, its optimiser begins anew: averages over steps in
-    which there was nothing to learn would make Adam's next ones several times its rate.
+    Players are updated in order within a step. Each loss is computed after the updates of the players before, and only
+    the player's own parameters get a gradient. The first update of every player in a step uses the same batches; each
+    further update uses new ones. A player that `reuses` a player before it also receives the tensors in `Terms.cached`
+    of that player's loss. Parameters that are frozen at a step do not change at all. When the set of frozen parameters
+    changes, the optimizer is reset: moment estimates from steps without a gradient would multiply Adam's next steps.
     """
 
     name: str
     parameters: Iterable[nn.Parameter]
-    loss: Callable[..., Terms]  # of as many batches as `batches`
-    optimiser: Optimiser = field(default_factory=Adam)
-    updates: int = 1  # a step
-    batches: int = 1  # an update
-    start: int = 0  # the first step in which it moves
-    takes: str = ""  # a player before it, whose `Terms.kept` follow the batches of the first update
-    resting: Callable[[int], Iterable[nn.Parameter]] = lambda step: ()  # those that do not learn in a step
+    loss: Callable[..., Terms]  # takes `batches_per_update` batches
+    optimizer: Optimizer = field(default_factory=Adam)
+    updates_per_step: int = 1
+    batches_per_update: int = 1
+    start_step: int = 0  # the first step at which the player is updated
+    reuses: str = ""  # name of an earlier player; its `Terms.cached` follow the batches of the first update
+    frozen: Callable[[int], Iterable[nn.Parameter]] = lambda step: ()  # parameters not updated at a step
 
 
-class Facts(NamedTuple):
-    """What a method is assembled for: what the data has, and what was asked for."""
+class BuildSpec(NamedTuple):
+    """Everything that default networks depend on: sizes of the dataset, size of the code, architecture."""
 
     shape: tuple[int, ...]  # of one observation
-    n: int  # observations
-    classes: int  # values of the label; 0 without one
-    nuisances: tuple[int, ...]  # values of each known nuisance
-    codes: int
+    n: int  # number of observations
+    classes: int  # number of values of the label; 0 without a label
+    nuisances: tuple[int, ...]  # number of values of each known nuisance
+    latent_dim: int
     architecture: str
 
 
-class Method(Described, nn.Module, abc.ABC, Generic[B]):
-    """A way to learn a code. Concrete classes are final; networks come in as arguments.
+class Method(RecordsArguments, nn.Module, abc.ABC, Generic[B]):
+    """A trainable model class: networks, loss and strands. Concrete classes are final; networks are arguments.
 
-    `step` counts the steps of training for annealed weights; the loop advances it and a checkpoint keeps it.
+    `step` is the number of training steps, for schedules; the trainer advances it and checkpoints contain it.
     """
 
-    batch: type[tuple]  # the type of batch, from `Method[Batch]`
-    sizes_strands: ClassVar[bool] = (
-        False  # whether its settings say how large each is; there is no `codes` then
-    )
-    sized_by: ClassVar[str] = "its own options"  # what gives the code its size then, as a person writes it
-    not_captured: ClassVar[str | None] = None  # why its steps cannot be recorded as a CUDA graph, if so
-    finish_as_drawn: ClassVar[bool] = False  # whether `finish` is given batches as training draws them
-    finish_samples: ClassVar[int] = 10_000  # how many observations, or pairs, it is given
-    fewest_batches: ClassVar[int] = 0  # for how many batches the data must have observations
-    fewest_labels: int = 0  # different ones, that its batches must have
-    same_class: ClassVar[bool] = False  # whether the two of a pair must show the same class
-    conditional: ClassVar[bool] = False  # whether `given`, the known nuisances, changes what it computes
-    closed_form: ClassVar[bool] = (
-        False  # whether `fit` finds all there is to find, and no step changes anything
-    )
-    auxiliary: ClassVar[bool] = False  # whether it is `given` the labels instead
+    batch_type: type[tuple]  # from `Method[Batch]`
+    has_own_code_size: ClassVar[bool] = False  # whether other options than `latent_dim` set the code size
+    code_size_options: ClassVar[str] = "its own options"  # names of these options, for error messages
+    cuda_graph_unsupported: ClassVar[str | None] = None  # why steps cannot be captured as a CUDA graph
+    on_train_end_uses_draw: ClassVar[bool] = False  # whether `on_train_end` gets batches of the training draw
+    on_train_end_samples: ClassVar[int] = 10_000  # number of observations, or pairs, for `on_train_end`
+    min_batches: ClassVar[int] = 0  # minimum size of the dataset, in batches
+    min_labels: int = 0  # minimum number of different labels per batch
+    same_class: ClassVar[bool] = False  # whether both observations of a pair must have the same class
+    conditions_on_nuisances: ClassVar[bool] = False  # whether `condition` is the known nuisances
+    conditions_on_labels: ClassVar[bool] = False  # whether `condition` is the labels
+    closed_form: ClassVar[bool] = False  # whether `fit` computes the solution, without training steps
     step: Tensor
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for base in getattr(cls, "__orig_bases__", ()):
             if get_origin(base) is not None and issubclass(get_origin(base), Method):
-                (cls.batch,) = get_args(base)
+                (cls.batch_type,) = get_args(base)
 
     @classmethod
     def name(cls) -> str:
-        """What the method is called on the command line and in runs: `beta-vae`; the class for one's own."""
+        """The name on the command line and in runs, such as `beta-vae`; the class name for methods outside Unbraid."""
         package, _, module = cls.__module__.rpartition(".")
         return module.replace("_", "-") if package == "unbraid.methods" else cls.__qualname__
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The networks and sizes that the constructor asks for and nobody gave.
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Default networks and sizes for the constructor arguments that were not passed.
 
         Args:
-            facts: What they are made for.
-            wanted: The constructor's parameters that are not among the settings; others need not be made.
-            settings: What was given.
+            spec: Sizes of the dataset and of the code.
+            missing: Constructor parameters without a value in `settings`; defaults for other parameters are ignored.
+            settings: The arguments that were passed.
         """
-        parts: dict[str, Any] = {"n": facts.n, "classes": facts.classes, "nuisances": facts.nuisances}
-        if {"encoder", "decoder"} & wanted:
-            parts["encoder"], parts["decoder"] = networks(facts.architecture, facts.shape, facts.codes)
-        if "critic" in wanted:
-            parts["critic"] = Critic(getattr(settings.get("encoder"), "codes", facts.codes))
-        return parts
+        arguments: dict[str, Any] = {"n": spec.n, "classes": spec.classes, "nuisances": spec.nuisances}
+        if {"encoder", "decoder"} & missing:
+            arguments["encoder"], arguments["decoder"] = build_networks(
+                spec.architecture, spec.shape, spec.latent_dim
+            )
+        if "critic" in missing:
+            arguments["critic"] = Critic(getattr(settings.get("encoder"), "latent_dim", spec.latent_dim))
+        return arguments
 
     @classmethod
-    def setting(cls, settings: Mapping[str, Any], name: str) -> Any:
-        """One of the constructor's settings: what was given, else its default."""
+    def option(cls, settings: Mapping[str, Any], name: str) -> Any:
+        """The value of a constructor argument: from `settings` if it is there, otherwise the default."""
         return settings.get(name, inspect.signature(cls).parameters[name].default)
 
     @classmethod
-    def given(cls, labels: Tensor | None, nuisances: Tensor | None) -> Tensor | None:
-        """Which of these `encode` and `decode` are given: the known nuisances, the labels, or nothing."""
-        return nuisances if cls.conditional else labels if cls.auxiliary else None
+    def condition_from(cls, labels: Tensor | None, nuisances: Tensor | None) -> Tensor | None:
+        """The `condition` of `encode` and `decode`: the known nuisances, the labels, or None."""
+        return nuisances if cls.conditions_on_nuisances else labels if cls.conditions_on_labels else None
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,38 +124,112 @@ class Method(Described, nn.Module, abc.ABC, Generic[B]):
     @property
     @abc.abstractmethod
     def strands(self) -> Strands:
-        """The named parts of the code."""
+        """The strands of the code."""
 
     @abc.abstractmethod
     def loss(self, batch: B) -> Terms:
-        """What the first player minimises."""
+        """The loss of the first player."""
 
     @abc.abstractmethod
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
         """The code of each observation, without noise."""
 
-    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
+    def decode(self, codes: Codes, condition: Tensor | None = None) -> Observations:
         """The observation of each code, in [0, 1] for images."""
-        raise ValueError(f"{type(self).__name__} learns no decoder, so its codes cannot be decoded.")
+        raise ValueError(f"{type(self).__name__} has no decoder, so its codes cannot be decoded.")
 
-    def prior(self, size: int) -> Codes:
-        """Codes to decode into new observations; standard normal unless a method knows better."""
+    def sample_prior(self, size: int) -> Codes:
+        """Codes to decode into new observations; standard normal unless a method overrides it."""
         return torch.randn(size, self.strands.size, device=self.step.device)
 
     def fit(self, target: Observations, background: Others) -> None:
-        """Finds in one go what a method in closed form has to find; the loop calls it once, before the first step."""
-        raise ValueError(f"{type(self).__name__} learns step by step: train it.")
+        """Computes the solution of a method in closed form; the trainer calls it once, before the first step."""
+        raise ValueError(f"{type(self).__name__} has no closed-form solution. Train it instead.")
 
     def players(self) -> tuple[Player, ...]:
-        """The sides of the game, in the order in which they move; one by default."""
+        """The players, in the order of their updates; one by default."""
         return (Player("model", self.parameters(), self.loss),)
 
-    def forward(self, batch: B) -> Terms:  # so that hooks and torch.compile see the loss
+    def forward(self, batch: B) -> Terms:  # for hooks and torch.compile
         return self.loss(batch)
 
-    def finish(self, batches: Iterable[Any]) -> None:
-        """What is worked out once, after the last step, from samples of the data; nothing unless a method says so."""
+    def on_train_end(self, batches: Iterable[Any]) -> None:
+        """Post-training hook: called once after the last step, with batches of the dataset; does nothing by default."""
 
-    def validation(self, batch: Any) -> Terms:
-        """What a validation split measures; the loss unless a method knows better."""
+    def validation_loss(self, batch: Any) -> Terms:
+        """The loss on validation data; the training loss unless a method overrides it."""
         return self.loss(batch)
+
+
+def build_method(
+    cls: type[M],
+    shape: tuple[int, ...],
+    *,
+    n: int,
+    classes: int = 0,
+    nuisances: tuple[int, ...] = (),
+    latent_dim: int = 10,
+    architecture: str = "conv",
+    seed: int | None = None,
+    **options: Any,
+) -> M:
+    """Builds a method for observations of the given shape.
+
+    `cls.default_arguments` provides the networks and the parameters `n`, `classes` and `nuisances` of the constructor
+    that are not among the options.
+
+    Args:
+        cls: Class of the method.
+        shape: Shape of one observation.
+        n: Number of observations in the dataset.
+        classes: Number of values of the label; 0 without a label.
+        nuisances: Number of values of each known nuisance.
+        latent_dim: Number of dimensions of the code.
+        architecture: Architecture of encoder and decoder, one of `unbraid.nn.ARCHITECTURES`.
+        seed: Random seed of the initial weights. Default: torch's default generator in its current state.
+        **options: Options of the method, and custom networks.
+    """
+    parameters = inspect.signature(cls).parameters
+    settable = {name: parameter for name, parameter in parameters.items() if name not in built_arguments(cls)}
+    for name in options.keys() - parameters.keys():
+        lookup(f"option of {cls.name()}", name, settable)  # raises, with the nearest name
+    missing = parameters.keys() - options.keys()
+    if seed is not None:
+        torch.manual_seed(derive_seed(seed, "weights"))
+    spec = BuildSpec(shape, n, classes, nuisances, latent_dim, architecture)
+    arguments = cls.default_arguments(spec, missing, options)
+    return cls(**{name: value for name, value in arguments.items() if name in missing}, **options)
+
+
+def built_arguments(cls: type[Method]) -> tuple[str, ...]:
+    """The constructor parameters that are not options: networks, and sizes of the dataset."""
+    annotations = typing.get_type_hints(cls.__init__)
+    return tuple(
+        name
+        for name in inspect.signature(cls).parameters
+        if name in DATASET_SIZES or _is_network(annotations.get(name))
+    )
+
+
+def _is_network(annotation: Any) -> bool:
+    """Whether an annotation is a network type, possibly optional."""
+    alternatives = typing.get_args(annotation) or (annotation,)
+    return any(inspect.isclass(entry) and issubclass(entry, nn.Module) for entry in alternatives)
+
+
+def method_class(name: str) -> type[Method]:
+    """The method with this command-line name."""
+    return lookup("method", name, method_classes())
+
+
+def method_classes() -> dict[str, type[Method]]:
+    """Every method of Unbraid by its command-line name."""
+    from unbraid import methods
+
+    exported = [getattr(methods, entry) for entry in methods.__all__]
+    concrete = [
+        entry
+        for entry in exported
+        if inspect.isclass(entry) and issubclass(entry, Method) and not inspect.isabstract(entry)
+    ]
+    return {cls.name(): cls for cls in concrete}

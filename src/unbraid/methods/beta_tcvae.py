@@ -3,8 +3,7 @@
 from torch import nn
 
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal, total_correlation
-from unbraid.objectives.total_correlation import Sampling
+from unbraid.objectives import Bernoulli, Likelihood, Sampling, kl_to_standard_normal, total_correlation
 from unbraid.settings import require_nonnegative
 from unbraid.types import Batch, Terms
 
@@ -16,12 +15,12 @@ class BetaTCVAE(Autoencoder[Batch]):
               \quad \text{(Eq. 4 with α = γ = 1, negated)}
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        n: The number of images in the dataset.
-        beta: The weight of the total correlation; 1 is the VAE.
-        sampling: How the total correlation is estimated from a batch: weighted or stratified.
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        n: Number of images in the dataset.
+        beta: Weight β of the total correlation; 1 is the VAE.
+        sampling: Estimator of the total correlation from a batch: weighted or stratified.
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
     def __init__(
@@ -45,6 +44,8 @@ class BetaTCVAE(Autoencoder[Batch]):
         q = self.posterior(batch.x)
         z = q.sample()
         nll = self.likelihood.nll(self.decoder(z), batch.x)
-        kl = kl_to_standard_normal(q)  # in closed form; the paper takes it at z, as the total correlation
+        kl = kl_to_standard_normal(
+            q
+        )  # in closed form; the paper evaluates it at z, like the total correlation
         tc = total_correlation(z, q, self.n, sampling=self.sampling)
         return Terms(nll + kl + (self.beta - 1) * tc, {"nll": nll, "kl": kl, "tc": tc})

@@ -15,10 +15,10 @@ class BetaVAE(Autoencoder[Batch]):
     .. math:: L = -E_{q(z|x)}[\log p(x|z)] + β KL(q(z|x) \| p(z)) \quad \text{(Eq. 4, negated)}
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        beta: The weight of the KL divergence; 1 is the VAE.
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        beta: Weight of the KL divergence; 1 is the VAE.
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
     def __init__(

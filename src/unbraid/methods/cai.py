@@ -6,10 +6,17 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from unbraid.methods.base import Facts, Player
+from unbraid.methods.base import BuildSpec, Player
 from unbraid.methods.nuisances import known_nuisances, require_nuisances
-from unbraid.methods.predictor import RATE, Predictor, accuracy, cross_entropy, labels_of, require_codes
-from unbraid.nn import Classifiers, Features
+from unbraid.methods.predictor import (
+    DEFAULT_OPTIMIZER,
+    Predictor,
+    accuracy,
+    cross_entropy,
+    labels_of,
+    require_codes,
+)
+from unbraid.nn import Classifiers, DeterministicEncoder
 from unbraid.objectives import reverse_gradient
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
@@ -17,21 +24,21 @@ from unbraid.types import Batch, Codes, Nuisances, Observations, Scalar, Terms
 
 
 class CAI(Predictor[Batch]):
-    r"""CNN whose features are to tell nothing of the known nuisances s to a discriminator D that looks for them.
+    r"""CNN trained adversarially so that a discriminator D cannot predict the known nuisances s from its features.
 
     .. math:: \min_{E, M} \max_D \; -\log p_M(y|h) + λ \log p_D(s|h), \quad h = E(x)
 
     Args:
-        encoder: Observations to features; needs an attribute `codes`.
-        classifier: Features to a logit for each class.
-        discriminators: Features to logits for each value of each known nuisance.
-        features: How many features there are, after a ReLU; they are the code.
-        invariance: The weight λ of the discriminators' error; 0 is the plain CNN.
-        game: `reversal`: one update for all, in which the discriminators' gradient reaches the encoder
-            negated. `alternating`: the discriminators move after the others.
+        encoder: Network from observations to features; needs an attribute `latent_dim`.
+        classifier: Network from features to a logit per class.
+        discriminators: Network from features to logits for each value of each known nuisance.
+        feature_dim: Number of features, after a ReLU; they are the code.
+        lambda_invariance: Weight λ of the discriminators' error; 0 is the plain CNN.
+        adversary_update: `reversal`: one player, with gradient reversal between encoder and discriminators.
+            `alternating`: two players, the discriminators updated second.
     """
 
-    sizes_strands = True
+    has_own_code_size = True
 
     def __init__(
         self,
@@ -39,27 +46,29 @@ class CAI(Predictor[Batch]):
         classifier: nn.Module,
         discriminators: nn.Module,
         *,
-        features: int = 128,
-        invariance: float = 0.1,
-        game: Literal["reversal", "alternating"] = "reversal",
+        feature_dim: int = 128,
+        lambda_invariance: float = 0.1,
+        adversary_update: Literal["reversal", "alternating"] = "reversal",
     ) -> None:
         super().__init__()
-        require_nonnegative(invariance=invariance)
-        require_codes(encoder, features)
+        require_nonnegative(lambda_invariance=lambda_invariance)
+        require_codes(encoder, feature_dim)
         self.encoder, self.classifier, self.discriminators = encoder, classifier, discriminators
-        self.invariance, self.game = invariance, game
-        self._strands = Strands.cut(features=features)
+        self.lambda_invariance, self.adversary_update = lambda_invariance, adversary_update
+        self._strands = Strands.from_sizes(features=feature_dim)
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        features = cls.setting(settings, "features")
-        parts = super().parts(facts._replace(codes=features), wanted, settings)
-        if "encoder" in wanted:
-            parts["encoder"] = Features(parts["encoder"], ending="relu")
-        if "discriminators" in wanted:
-            require_nuisances(cls.name(), facts)
-            parts["discriminators"] = Classifiers(features, facts.nuisances)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        feature_dim = cls.option(settings, "feature_dim")
+        arguments = super().default_arguments(spec._replace(latent_dim=feature_dim), missing, settings)
+        if "encoder" in missing:
+            arguments["encoder"] = DeterministicEncoder(arguments["encoder"], ending="relu")
+        if "discriminators" in missing:
+            require_nuisances(cls.name(), spec)
+            arguments["discriminators"] = Classifiers(feature_dim, spec.nuisances)
+        return arguments
 
     @property
     def strands(self) -> Strands:
@@ -70,16 +79,16 @@ class CAI(Predictor[Batch]):
         h = self.encode(batch.x)
         logits = self.classify(h)
         ce = cross_entropy(logits, labels)
-        if self.game == "reversal":
-            found = self.discrimination(reverse_gradient(h, self.invariance), s)
-            total = ce + found
+        if self.adversary_update == "reversal":
+            error = self.discrimination(reverse_gradient(h, self.lambda_invariance), s)
+            total = ce + error
         else:
-            found = self.discrimination(h, s)
-            total = ce - self.invariance * found
-        return Terms(total, {"cross_entropy": ce, "nuisances": found, "accuracy": accuracy(logits, labels)})
+            error = self.discrimination(h, s)
+            total = ce - self.lambda_invariance * error
+        return Terms(total, {"cross_entropy": ce, "nuisances": error, "accuracy": accuracy(logits, labels)})
 
     def discriminator_loss(self, batch: Batch) -> Terms:
-        """What discriminators that move by themselves minimise; no gradient reaches the encoder."""
+        """The loss of discriminators with their own player, without gradient to the encoder."""
         with torch.no_grad():
             h = self.encode(batch.x)
         return Terms(self.discrimination(h, known_nuisances(batch)), {})
@@ -89,14 +98,16 @@ class CAI(Predictor[Batch]):
         each = zip(self.discriminators(h), s.unbind(1), strict=True)
         return sum((cross_entropy(logits.to(h.dtype), value) for logits, value in each), h.new_zeros(()))
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
         return self.encoder(x).to(x.dtype)
 
     def players(self) -> tuple[Player, ...]:
-        if self.game == "reversal":
-            return (Player("model", self.parameters(), self.loss, RATE),)
+        if self.adversary_update == "reversal":
+            return (Player("model", self.parameters(), self.loss, DEFAULT_OPTIMIZER),)
         model = [*self.encoder.parameters(), *self.classifier.parameters()]
         return (
-            Player("model", model, self.loss, RATE),
-            Player("discriminators", self.discriminators.parameters(), self.discriminator_loss, RATE),
+            Player("model", model, self.loss, DEFAULT_OPTIMIZER),
+            Player(
+                "discriminators", self.discriminators.parameters(), self.discriminator_loss, DEFAULT_OPTIMIZER
+            ),
         )

@@ -1,32 +1,29 @@
 """Contrast VAE. Towards Principled Objectives for Contrastive Disentanglement, 2020, Eq. 3; the bound that cVAE and
-sRb-VAE start from."""
+sRb-VAE extend."""
+
+from typing import Unpack
 
 from torch import nn
 
-from unbraid.methods.contrast import ContrastAutoencoder
-from unbraid.objectives import Likelihood, Pixels
-from unbraid.schedules import Schedule
+from unbraid.methods.contrast_autoencoder import (
+    ContrastAutoencoder,
+    LoggedContrastOptions,
+    with_shared_options,
+)
 from unbraid.types import ContrastBatch, Terms
 
 
+@with_shared_options
 class ContrastVAE(ContrastAutoencoder):
-    r"""VAE for a target x and a background y, whose salient codes are zero when it is decoded.
+    r"""VAE for a target x and a background y; the background is decoded with a salient strand of zero.
 
     .. math:: L_{VAE} = KL(q(z|x) q(s|x) \| p(z) p(s)) - E \log p(x|z, s)
               + KL(q(z|y) \| p(z)) - E \log p(y|z, s = 0) \quad \text{(Eq. 3)}
 
     Args:
-        encoder: Observations to the posterior q(z, s|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z, s).
-        common: Dimensions of the common code z, which both data sets have.
-        salient: Dimensions of the salient code s, which only the target has.
-        beta: The weight of the KL divergences.
-        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
-            they cost something.
-        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
-        layers: Not in the paper. The architecture of two decoders, such as mlp: what the common code shows, and over it
-            what the salient code adds; one decoder of both when left out.
-        likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+        encoder: Network from observations to the posterior q(z, s|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z, s).
+        beta: Weight of the KL divergences.
     """
 
     def __init__(
@@ -34,18 +31,11 @@ class ContrastVAE(ContrastAutoencoder):
         encoder: nn.Module,
         decoder: nn.Module,
         *,
-        common: int = 16,  # App. A.3, as its sentence says; its formula has 8 and 4
-        salient: int = 8,
         beta: float = 2.0,  # App. A.3
-        warm_up: Schedule | None = None,
-        log_w2: bool = False,
-        layers: str = "",
-        likelihood: Likelihood = Pixels(),
+        **options: Unpack[LoggedContrastOptions],
     ) -> None:
-        sizes = {"common": common, "salient": salient}
-        weight = {"beta": beta, "warm_up": warm_up}
-        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
+        super().__init__(encoder, decoder, beta=beta, **options)
 
     def loss(self, batch: ContrastBatch) -> Terms:
-        evidence = self.evidence(batch)
-        return Terms(evidence.bound(self.kl_weight), evidence.parts | self.watched(evidence))
+        elbo = self.elbo_terms(batch)
+        return Terms(elbo.bound(self.kl_weight), elbo.parts | self.extra_logs(elbo))

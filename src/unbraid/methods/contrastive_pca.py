@@ -8,41 +8,45 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from unbraid.methods.base import Facts, Method, Player
-from unbraid.nn import Directions
+from unbraid.methods.base import BuildSpec, Method, Player
+from unbraid.nn import LinearProjection
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Codes, ContrastBatch, Observations, Others, Terms
 
 
 class ContrastivePCA(Method[ContrastBatch]):
-    r"""Directions along which the target varies and the background does not, in closed form.
+    r"""Contrastive PCA: directions along which the target varies and the background does not, in closed form.
 
     .. math:: \max_V tr(V^⊤ (C_x - α C_y) V), \quad V^⊤ V = I
 
     C are the covariances of target and background; V are the eigenvectors of the difference with the largest
-    eigenvalues. There is nothing to train: `fit` does it all.
+    eigenvalues. `fit` computes V; no training steps are needed.
 
     Args:
-        encoder: The projection onto the directions, a `Directions`.
-        salient: How many directions.
-        alpha: The weight α of the background's covariance; 0 is PCA of the target alone.
+        encoder: Projection onto the directions, a `LinearProjection`.
+        salient_dim: Number of directions.
+        alpha: Weight α of the covariance of the background; 0 is PCA of the target alone.
     """
 
     closed_form = True
-    sizes_strands = True
+    has_own_code_size = True
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        return {"encoder": Directions(facts.shape, cls.setting(settings, "salient"))}
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {"encoder": LinearProjection(spec.shape, cls.option(settings, "salient_dim"))}
 
-    def __init__(self, encoder: nn.Module, *, salient: int = 2, alpha: float = 1.0) -> None:
+    def __init__(self, encoder: nn.Module, *, salient_dim: int = 2, alpha: float = 1.0) -> None:
         super().__init__()
         require_nonnegative(alpha=alpha)
-        if getattr(encoder, "codes", None) != salient:
-            raise ValueError(f"The projection needs {salient} directions; it has {encoder.codes}.")
+        if getattr(encoder, "latent_dim", None) != salient_dim:
+            raise ValueError(
+                f"The encoder must have latent_dim = salient_dim = {salient_dim}; it has {encoder.latent_dim}."
+            )
         self.encoder, self.alpha = encoder, alpha
-        self._strands = Strands.cut(salient=salient)
+        self._strands = Strands.from_sizes(salient=salient_dim)
 
     @property
     def strands(self) -> Strands:
@@ -50,26 +54,26 @@ class ContrastivePCA(Method[ContrastBatch]):
 
     @torch.no_grad()
     def fit(self, target: Observations, background: Others) -> None:
-        """Finds the directions; each is turned so that its largest entry is positive."""
+        """Computes the directions; the largest entry of each direction is made positive."""
         x, y = target.flatten(1).double(), background.flatten(1).double()
         if min(len(x), len(y)) < 2:
             raise ValueError(
-                f"Covariances need at least two observations of target and background; got {len(x)} and {len(y)}."
+                f"Covariances require at least two observations of target and of background; got {len(x)} and {len(y)}."
             )
         directions = top_directions(covariance(x) - self.alpha * covariance(y), self.strands.size)
-        self.encoder.centre.copy_(x.mean(0))  # type: ignore[union-attr, operator]
+        self.encoder.center.copy_(x.mean(0))  # type: ignore[union-attr, operator]
         self.encoder.directions.copy_(directions)  # type: ignore[union-attr, operator]
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
         return self.encoder(x)
 
-    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        return self.encoder.back(codes)  # type: ignore[union-attr, operator]
+    def decode(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        return self.encoder.inverse(codes)  # type: ignore[union-attr, operator]
 
     def loss(self, batch: ContrastBatch) -> Terms:
-        """What is lost of the target, for the log: the squared distance to its projection. No step lowers it."""
-        lost = self.decode(self.encode(batch.target)) - batch.target
-        error = lost.square().flatten(1).sum(1).mean()
+        """The squared distance of the target to its projection, for the log only; no step lowers it."""
+        residual = self.decode(self.encode(batch.target)) - batch.target
+        error = residual.square().flatten(1).sum(1).mean()
         return Terms(error, {"error": error})
 
     def players(self) -> tuple[Player, ...]:
@@ -78,8 +82,8 @@ class ContrastivePCA(Method[ContrastBatch]):
 
 def covariance(x: Float[Tensor, "n f"]) -> Float[Tensor, "f f"]:
     """The covariance of the columns, divided by n - 1."""
-    centred = x - x.mean(0)
-    return centred.T @ centred / (len(x) - 1)
+    centered = x - x.mean(0)
+    return centered.T @ centered / (len(x) - 1)
 
 
 def top_directions(symmetric: Float[Tensor, "f f"], count: int) -> Float[Tensor, "f k"]:
@@ -94,22 +98,23 @@ def suggested_alphas(
     *,
     salient: int = 2,
     count: int = 4,
-    candidates: Sequence[float] = tuple(10 ** (-1 + 4 * place / 39) for place in range(40)),
+    candidates: Sequence[float] = tuple(10 ** (-1 + 4 * index / 39) for index in range(40)),
 ) -> list[float]:
-    """A few weights whose directions differ from each other, 0 first (Algorithm 2 of the paper).
+    """Values of alpha whose directions differ from each other, 0 first (Algorithm 2 of the paper).
 
-    Candidates, 40 from 0.1 to 1000 by default, are clustered by how alike the spaces of their directions are, the
-    product of the cosines of the angles between two; each cluster is represented by its most typical member.
+    The candidates (by default 40 from 0.1 to 1000) are clustered by the similarity of the spaces that their directions
+    span, the product of the cosines of the principal angles. The medoid of each cluster is returned.
     """
     from sklearn.cluster import SpectralClustering
 
     x, y = (covariance(part.flatten(1).double()) for part in (target, background))
     spaces = torch.stack([top_directions(x - alpha * y, salient) for alpha in candidates])
     cosines = torch.linalg.svdvals(spaces[:, None].mT @ spaces[None]).clamp(max=1)
-    alike = cosines.prod(2).numpy()
-    found = SpectralClustering(count - 1, affinity="precomputed", random_state=0).fit_predict(alike)
-    typical = []
+    similarity = cosines.prod(2).numpy()
+    clustering = SpectralClustering(count - 1, affinity="precomputed", random_state=0)
+    assignment = clustering.fit_predict(similarity)
+    medoids = []
     for cluster in range(count - 1):
-        members = (found == cluster).nonzero()[0]
-        typical.append(candidates[members[alike[members][:, members].sum(1).argmax()]])
-    return [0.0, *sorted(typical)]
+        members = (assignment == cluster).nonzero()[0]
+        medoids.append(candidates[members[similarity[members][:, members].sum(1).argmax()]])
+    return [0.0, *sorted(medoids)]

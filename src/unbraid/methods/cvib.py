@@ -7,37 +7,37 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.methods.base import Facts, Player
+from unbraid.methods.base import BuildSpec, Player
 from unbraid.methods.nuisances import KnownNuisances, known_nuisances, require_nuisances
-from unbraid.methods.predictor import RATE, Predictor, accuracy, cross_entropy, labels_of
+from unbraid.methods.predictor import DEFAULT_OPTIMIZER, Predictor, accuracy, cross_entropy, labels_of
 from unbraid.objectives import Bernoulli, Likelihood, kl_to_standard_normal, pairwise_kl
 from unbraid.settings import require_nonnegative
 from unbraid.types import Batch, Codes, Observations, Terms
 
 
 class CVIB(Predictor[Batch], Autoencoder[Batch]):
-    r"""Information bottleneck that also bounds what the code tells of the known nuisances c.
+    r"""Information bottleneck with a bound on the mutual information of code and known nuisances c.
 
     .. math:: L = -E_{q(z|x)}[\log p(y|z)] + β I(x; z) + λ I(z; c)
 
     .. math:: I(x; z) ≤ E[KL(q(z|x) \| p(z))], \quad
               I(z; c) ≤ E[KL(q(z|x) \| q(z))] - E_{q(z|x)}[\log p(x|z, c)] - H(x|c)
 
-    The decoder is given the nuisances, so that the code need not carry them. KL(q(z|x) || q(z)) is bounded in turn
-    by the mean divergence between the posteriors of a batch, and the entropy H(x|c) is constant.
+    The decoder takes the nuisances as input, so that the code need not encode them. KL(q(z|x) || q(z)) is bounded by
+    the mean divergence between the posteriors of a batch, and the entropy H(x|c) is constant.
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes and one-hot nuisances to the parameters of p(x|z, c).
-        classifier: Codes to a logit for each class.
-        nuisances: How many values each known nuisance has.
-        prediction: The weight of the cross-entropy; the paper has 1.
-        beta: The weight of what the code tells of the observation.
-        invariance: The weight λ of what it tells of the nuisances.
-        likelihood: The family p(x|z, c): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes and one-hot nuisances to the parameters of p(x|z, c).
+        classifier: Network from codes to a logit per class.
+        nuisances: Number of values of each known nuisance.
+        lambda_class: Weight of the cross-entropy; 1 in the paper.
+        beta: Weight of the bound on I(x; z).
+        lambda_invariance: Weight λ of the bound on I(z; c).
+        likelihood: Family of p(x|z, c): bernoulli or normal:SIGMA.
     """
 
-    conditional = True
+    conditions_on_nuisances = True
 
     def __init__(
         self,
@@ -46,39 +46,42 @@ class CVIB(Predictor[Batch], Autoencoder[Batch]):
         classifier: nn.Module,
         *,
         nuisances: tuple[int, ...],
-        prediction: float = 100.0,
+        lambda_class: float = 100.0,
         beta: float = 0.1,
-        invariance: float = 1.0,
+        lambda_invariance: float = 1.0,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
-        require_nonnegative(prediction=prediction, beta=beta, invariance=invariance)
+        require_nonnegative(lambda_class=lambda_class, beta=beta, lambda_invariance=lambda_invariance)
         self.classifier, self.nuisances = classifier, KnownNuisances(nuisances)
-        self.prediction, self.beta, self.invariance = prediction, beta, invariance
+        self.lambda_class, self.beta, self.lambda_invariance = lambda_class, beta, lambda_invariance
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        parts = super().parts(facts, wanted, settings)
-        if "decoder" in wanted:
-            require_nuisances(cls.name(), facts)
-            codes = cls.readable(facts, settings) + sum(facts.nuisances)
-            parts["decoder"] = super().parts(facts._replace(codes=codes), {"decoder"}, {})["decoder"]
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        arguments = super().default_arguments(spec, missing, settings)
+        if "decoder" in missing:
+            require_nuisances(cls.name(), spec)
+            input_dim = cls.classifier_input_dim(spec, settings) + sum(spec.nuisances)
+            built = super().default_arguments(spec._replace(latent_dim=input_dim), {"decoder"}, {})
+            arguments["decoder"] = built["decoder"]
+        return arguments
 
     def loss(self, batch: Batch) -> Terms:
-        labels, c = labels_of(batch), self.nuisances.see(known_nuisances(batch))
+        labels, c = labels_of(batch), self.nuisances.record_values(known_nuisances(batch))
         q = self.posterior(batch.x)
         z = q.sample()
-        nll = self.likelihood.nll(self.decoded(z, c), batch.x)
+        nll = self.likelihood.nll(self.decode_parameters(z, c), batch.x)
         kl, between = kl_to_standard_normal(q), pairwise_kl(q)
         logits = self.classify(z)
         ce = cross_entropy(logits, labels)
-        total = self.prediction * ce + self.beta * kl + self.invariance * (between + nll)
+        total = self.lambda_class * ce + self.beta * kl + self.lambda_invariance * (between + nll)
         parts = {"nll": nll, "kl": kl, "pairwise_kl": between, "cross_entropy": ce}
         return Terms(total, parts | {"accuracy": accuracy(logits, labels)})
 
-    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        return self.decoder(torch.cat([codes, self.nuisances(given, codes)], 1)).to(codes.dtype)
+    def decode_parameters(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        return self.decoder(torch.cat([codes, self.nuisances(condition, codes)], 1)).to(codes.dtype)
 
     def players(self) -> tuple[Player, ...]:
-        return (Player("model", self.parameters(), self.loss, RATE),)
+        return (Player("model", self.parameters(), self.loss, DEFAULT_OPTIMIZER),)

@@ -17,18 +17,18 @@ from unbraid.types import Batch, Terms
 
 
 class DIPVAEI(Autoencoder[Batch]):
-    r"""VAE whose posterior means are made uncorrelated, with variance 1.
+    r"""VAE with a penalty that makes posterior means uncorrelated, with variance 1.
 
     .. math:: L = -E_{q(z|x)}[\log p(x|z)] + KL(q(z|x) \| p(z))
               + λ_{od} \sum_{i ≠ j} C_{ij}^2 + λ_d \sum_i (C_{ii} - 1)^2,
               \quad C = Cov_{p(x)}[μ(x)] \quad \text{(Eq. 6, negated)}
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        lambda_od: The weight of what is off the diagonal of the covariance.
-        lambda_d: The weight of what its diagonal lacks to 1; the paper keeps it at ten times lambda_od.
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        lambda_od: Weight λ_od of the squared off-diagonal covariances.
+        lambda_d: Weight λ_d of the squared differences of variances from 1; ten times lambda_od in the paper.
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
     def __init__(

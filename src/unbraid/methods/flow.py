@@ -1,4 +1,5 @@
-"""What the methods of invertible flows share: a code as large as the observation, of which few dimensions say much."""
+"""Base of the methods with an invertible flow: the code is as large as the observation, and few dimensions of the
+code are informative."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, ClassVar
@@ -7,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.distributed import noise_like
-from unbraid.methods.base import B, Facts, Method, Player
-from unbraid.nn.flows import exactly, flow_for
-from unbraid.optimisers import Adam
+from unbraid.methods.base import B, BuildSpec, Method, Player
+from unbraid.nn import disable_tf32, flow_for
+from unbraid.optimizers import Adam
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
@@ -17,78 +18,88 @@ from unbraid.types import Batch, Codes, Observations
 
 
 class FlowMethod(Method[B]):
-    """A method whose code is what a volume-preserving flow makes of an observation; its loss is left to the method.
+    """A method whose code is the output of a volume-preserving flow; subclasses define the loss.
 
-    Which dimensions are informative is found after training, by their spread over the data (`discover`), and kept
-    with the weights: the strands `informative` and `noise`, widest first. Until then there is one strand, `codes`.
+    After training, `discover` finds the informative dimensions by their standard deviation over the data and stores
+    them with the weights as the strands `informative` and `noise`, largest first. Before, the only strand is `codes`.
     """
 
-    sizes_strands: ClassVar[bool] = True  # the code is as large as the observation
-    centre: Tensor
-    spread: Tensor
-    informative: Tensor
+    has_own_code_size: ClassVar[bool] = True  # the code is as large as the observation
+    center: Tensor
+    std: Tensor
+    num_informative: Tensor
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        parts: dict[str, Any] = {"n": facts.n, "classes": facts.classes, "nuisances": facts.nuisances}
-        if "flow" in wanted:
-            parts["flow"] = flow_for(facts.shape, facts.architecture)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"n": spec.n, "classes": spec.classes, "nuisances": spec.nuisances}
+        if "flow" in missing:
+            arguments["flow"] = flow_for(spec.shape, spec.architecture)
+        return arguments
 
-    def __init__(self, flow: nn.Module, noise: float, cooling: Schedule | None, floor: float) -> None:
+    def __init__(
+        self, flow: nn.Module, noise: float, noise_schedule: Schedule | None, min_sigma: float
+    ) -> None:
         super().__init__()
-        require_nonnegative(noise=noise, floor=floor)
-        codes = getattr(flow, "codes", None)
-        if not isinstance(codes, int) or not hasattr(flow, "inverse"):
+        require_nonnegative(noise=noise, min_sigma=min_sigma)
+        latent_dim = getattr(flow, "latent_dim", None)
+        if not isinstance(latent_dim, int) or not hasattr(flow, "inverse"):
             raise ValueError(
-                "A flow needs an attribute `codes`, the number of dimensions of its code, and a method `inverse`; "
-                f"{type(flow).__name__} lacks one of them."
+                "A flow requires an attribute `latent_dim`, the number of dimensions of its code, and a method "
+                f"`inverse`; {type(flow).__name__} lacks one of them."
             )
-        self.flow, self.noise, self.cooling, self.floor = flow, noise, cooling, floor
-        self.register_buffer("centre", torch.zeros(codes))
-        self.register_buffer("spread", torch.ones(codes))
-        self.register_buffer("informative", torch.zeros((), dtype=torch.long))  # how many; 0 until found
+        self.flow, self.noise, self.noise_schedule, self.min_sigma = flow, noise, noise_schedule, min_sigma
+        self.register_buffer("center", torch.zeros(latent_dim))
+        self.register_buffer("std", torch.ones(latent_dim))
+        self.register_buffer(
+            "num_informative", torch.zeros((), dtype=torch.long)
+        )  # how many; 0 before `discover`
 
     @property
     def strands(self) -> Strands:
-        codes, informative = len(self.spread), int(self.informative)
+        latent_dim, informative = len(self.std), int(self.num_informative)
         if not informative:
-            return Strands.cut(codes=codes)
-        order = self.spread.argsort(descending=True, stable=True).tolist()
-        parts = {"informative": order[:informative], "noise": order[informative:], "codes": range(codes)}
-        return Strands(parts, size=codes)
+            return Strands.from_sizes(codes=latent_dim)
+        order = self.std.argsort(descending=True, stable=True).tolist()
+        strands = {
+            "informative": order[:informative],
+            "noise": order[informative:],
+            "codes": range(latent_dim),
+        }
+        return Strands(strands, size=latent_dim)
 
     def noisy(self, x: Observations) -> Observations:
-        """The observations with fresh noise, without which a flow finds directions in which nothing varies."""
-        spread = self.noise if self.cooling is None else self.cooling(self.step).to(x.dtype)
-        return x + spread * noise_like(x)
+        """The observations with fresh noise; without it a flow collapses directions in which the data do not vary."""
+        std = self.noise if self.noise_schedule is None else self.noise_schedule(self.step).to(x.dtype)
+        return x + std * noise_like(x)
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        with exactly():
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
+        with disable_tf32():
             return self.flow(x)
 
-    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        with exactly():
+    def decode(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        with disable_tf32():
             x = self.flow.inverse(codes)  # type: ignore[operator]
         return x.clamp(0, 1) if x.ndim == 4 else x
 
-    def prior(self, size: int) -> Codes:
-        """Independent Gaussians with the mean and spread that each code has over the data."""
-        return self.centre + self.spread * torch.randn(size, len(self.spread), device=self.spread.device)
+    def sample_prior(self, size: int) -> Codes:
+        """Codes from independent Gaussians with the mean and standard deviation of each dimension over the data."""
+        return self.center + self.std * torch.randn(size, len(self.std), device=self.std.device)
 
     @torch.no_grad()
     def discover(self, codes: Codes) -> None:
-        """Finds the informative dimensions, those above the knee of the spectrum, from codes of the data."""
-        from unbraid.metrics.spectrum import spectrum
+        """Finds the informative dimensions, above the knee of the spectrum of standard deviations of the codes."""
+        from unbraid.metrics import spectrum
 
-        self.centre.copy_(codes.mean(0))
-        self.spread.copy_(codes.std(0))
-        self.informative.fill_(int(spectrum(codes.cpu().numpy()).score))
+        self.center.copy_(codes.mean(0))
+        self.std.copy_(codes.std(0))
+        self.num_informative.fill_(int(spectrum(codes.cpu().numpy()).score))
 
-    def finish(self, batches: Iterable[Batch]) -> None:
+    def on_train_end(self, batches: Iterable[Batch]) -> None:
         self.discover(torch.cat([self.encode(batch.x) for batch in batches]))
 
     def players(self) -> tuple[Player, ...]:
         images = len(getattr(self.flow, "shape", ())) == 3
-        rate = 3e-4 if images else 1e-2  # of the published code of GIN
-        return (Player("model", self.parameters(), self.loss, Adam(rate)),)
+        lr = 3e-4 if images else 1e-2  # of the published code of GIN
+        return (Player("model", self.parameters(), self.loss, Adam(lr)),)

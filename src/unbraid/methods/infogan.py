@@ -9,21 +9,22 @@ from unbraid.types import Batch, Terms
 
 
 class InfoGAN(LatentGAN):
-    r"""GAN whose images tell the codes that they were made from.
+    r"""GAN that maximizes mutual information between code and image.
 
     .. math:: \min_{G, Q} \max_D V(D, G) - λ E[\log Q(c | G(c, n))] \quad \text{(Eq. 6 with the bound of Eq. 5)}
 
-    The generator minimises -log D(G(c, n)) in the place of V. Q has a spread of 1, so that its part is half the squared
-    error of its guess.
+    The generator minimizes -log D(G(c, n)) instead of V. Q has a standard deviation of 1, so its term is half the
+    squared error of its prediction.
 
     Args:
-        generator: Codes and noise to observations, before the likelihood's link.
-        discriminator: Observations to a logit and to a guess of the codes; it must be spectrally normalised itself.
-        code: How many codes Q guesses: the strand `codes`.
-        noise: How many further latents nothing is asked of: the strand `noise`.
-        information: The weight λ of Q's error, in the losses of both sides.
-        updates: How often the generator moves in a step, each time on a fresh batch.
-        likelihood: Gives the link alone: bernoulli for images in [0, 1], normal for any rows.
+        generator: Network from codes and noise to observations, before the link function of the likelihood.
+        discriminator: Network from observations to a logit and to Q's prediction of the code; include spectral
+            normalization.
+        code_dim: Number of dimensions that Q predicts: the strand `codes`.
+        noise_dim: Number of further latent dimensions: the strand `noise`.
+        lambda_info: Weight λ of Q's error, in the losses of generator and discriminator.
+        updates_per_step: Number of generator updates per step, each with a new batch.
+        likelihood: Link function of the output: bernoulli for images in [0, 1], normal for rows.
     """
 
     def __init__(
@@ -31,22 +32,22 @@ class InfoGAN(LatentGAN):
         generator: nn.Module,
         discriminator: nn.Module,
         *,
-        code: int = 5,  # sizes, weights and rates are those of InfoGAN-CR's authors for dSprites
-        noise: int = 5,
-        information: float = 0.05,
-        updates: int = 2,
+        code_dim: int = 5,  # sizes, weights and learning rates are those of InfoGAN-CR's authors for dSprites
+        noise_dim: int = 5,
+        lambda_info: float = 0.05,
+        updates_per_step: int = 2,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(
             generator,
             discriminator,
-            code=code,
-            noise=noise,
-            information=information,
-            updates=updates,
+            code_dim=code_dim,
+            noise_dim=noise_dim,
+            lambda_info=lambda_info,
+            updates_per_step=updates_per_step,
             likelihood=likelihood,
         )
 
     def loss(self, batch: Batch) -> Terms:
         parts = self.generator_terms(batch)
-        return Terms(parts["generator"] + self.information * parts["information"], parts)
+        return Terms(parts["generator"] + self.lambda_info * parts["information"], parts)

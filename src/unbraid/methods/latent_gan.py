@@ -1,4 +1,4 @@
-"""What InfoGAN and InfoGAN-CR share: a generator, a discriminator that also guesses the codes, and their losses."""
+"""The base class of InfoGAN and InfoGAN-CR: a generator, a discriminator with the head Q, and their losses."""
 
 from collections.abc import Mapping, Set
 from typing import Any
@@ -8,108 +8,116 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.distributed import joined, share
-from unbraid.methods.base import Facts, Method, Player
+from unbraid.distributed import local_shard, random_for_global_batch
+from unbraid.methods.base import BuildSpec, Method, Player
 from unbraid.nn import Discriminator, Generator
 from unbraid.objectives import Likelihood
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Batch, Codes, Observations, Scalar, Terms
 
 
 class LatentGAN(Method[Batch]):
-    """A method that makes observations of codes and noise, both uniform between -1 and 1.
+    """A generator of observations from codes and noise, both uniform between -1 and 1.
 
-    Its code is what Q guesses of an observation; the noise, which nothing guesses, is put out as zeros.
+    `encode` returns the prediction of Q, with zeros in the noise dimensions.
     """
 
-    sizes_strands = True
+    has_own_code_size = True
 
     def __init__(
         self,
         generator: nn.Module,
         discriminator: nn.Module,
         *,
-        code: int,
-        noise: int,
-        information: float,
-        updates: int,
+        code_dim: int,
+        noise_dim: int,
+        lambda_info: float,
+        updates_per_step: int,
         likelihood: Likelihood,
     ) -> None:
         super().__init__()
-        require_nonnegative(information=information)
-        if code < 2 or noise < 0 or updates < 1:
+        require_nonnegative(lambda_info=lambda_info)
+        if code_dim < 2 or noise_dim < 0 or updates_per_step < 1:
             raise ValueError(
-                "There must be at least 2 codes, 0 of noise and 1 update a step; got "
-                f"code={code}, noise={noise}, updates={updates}."
+                "code_dim must be at least 2, noise_dim at least 0 and updates_per_step at least 1; got "
+                f"code_dim={code_dim}, noise_dim={noise_dim}, updates_per_step={updates_per_step}."
             )
         self.generator, self.discriminator, self.likelihood = generator, discriminator, likelihood
-        self.code, self.noise, self.information, self.updates = code, noise, information, updates
-        strands = {"codes": range(code)} | ({"noise": range(code, code + noise)} if noise else {})
-        self._strands = Strands(strands, size=code + noise)
+        self.code_dim, self.noise_dim = code_dim, noise_dim
+        self.lambda_info, self.updates_per_step = lambda_info, updates_per_step
+        noise = {"noise": range(code_dim, code_dim + noise_dim)} if noise_dim else {}
+        strands = {"codes": range(code_dim)} | noise
+        self._strands = Strands(strands, size=code_dim + noise_dim)
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        code, noise = cls.setting(settings, "code"), cls.setting(settings, "noise")
-        parts: dict[str, Any] = {}
-        if "generator" in wanted:
-            parts["generator"] = Generator(code + noise, facts.shape)
-        if "discriminator" in wanted:
-            parts["discriminator"] = Discriminator(facts.shape, code)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        code_dim, noise_dim = cls.option(settings, "code_dim"), cls.option(settings, "noise_dim")
+        arguments: dict[str, Any] = {}
+        if "generator" in missing:
+            arguments["generator"] = Generator(code_dim + noise_dim, spec.shape)
+        if "discriminator" in missing:
+            arguments["discriminator"] = Discriminator(spec.shape, code_dim)
+        return arguments
 
     @property
     def strands(self) -> Strands:
         return self._strands
 
     def generator_terms(self, batch: Batch) -> dict[str, Scalar]:
-        """How sure the discriminator is that what is made is made, and how badly Q guesses its codes."""
-        z = self.latents(batch.x)
-        logits, guess = self.judge(self.made(z))
-        return {"generator": F.softplus(-logits).mean(), "information": self.error(guess, z)}
+        """-log D of generated observations, and -log Q of the codes that they were generated from."""
+        z = self.sample_latents(batch.x)
+        logits, predicted = self.discriminate(self.generate(z))
+        return {"generator": F.softplus(-logits).mean(), "information": self.code_nll(predicted, z)}
 
     def discriminator_loss(self, batch: Batch) -> Terms:
-        """What discriminator and Q minimise; no gradient reaches the generator."""
-        z = self.latents(batch.x)
+        """The loss of the discriminator and Q, without gradients in the generator."""
+        z = self.sample_latents(batch.x)
         with torch.no_grad():
-            made = self.made(z)
-        logits, guess = self.judge(torch.cat([batch.x, made]))
+            generated = self.generate(z)
+        logits, predicted = self.discriminate(torch.cat([batch.x, generated]))
         real, fake = logits.chunk(2)
-        adversary = F.softplus(-real).mean() + F.softplus(fake).mean()
-        error = self.error(guess.chunk(2)[1], z)
-        return Terms(adversary + self.information * error, {"adversary": adversary, "information": error})
+        adversarial = F.softplus(-real).mean() + F.softplus(fake).mean()
+        code_nll = self.code_nll(predicted.chunk(2)[1], z)
+        return Terms(
+            adversarial + self.lambda_info * code_nll,
+            {"adversarial": adversarial, "information": code_nll},
+        )
 
-    def made(self, z: Codes) -> Observations:
-        """The observations of latents."""
-        return self.likelihood.mean(self.decoded(z))
+    def generate(self, z: Codes) -> Observations:
+        """Observations generated from codes and noise."""
+        return self.likelihood.mean(self.decode_parameters(z))
 
-    def decoded(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        """What the generator puts out, before the likelihood's link."""
+    def decode_parameters(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        """The output of the generator, before the link function of the likelihood."""
         return self.generator(codes).to(codes.dtype)
 
-    def judge(self, x: Observations) -> tuple[Float[Tensor, " b"], Codes]:
-        """The discriminator's logits and Q's guess, in the precision of x."""
-        logits, guess = self.discriminator(x)
-        return logits.to(x.dtype), guess.to(x.dtype)
+    def discriminate(self, x: Observations) -> tuple[Float[Tensor, " b"], Codes]:
+        """The logits of the discriminator and the prediction of Q, in the precision of x."""
+        logits, predicted = self.discriminator(x)
+        return logits.to(x.dtype), predicted.to(x.dtype)
 
-    def error(self, guess: Codes, z: Float[Tensor, "b l"]) -> Scalar:
-        """-log Q(c|x) with a spread of 1, up to a constant: half the squared error, summed over codes."""
-        return 0.5 * (guess - z[:, : self.code]).square().sum(1).mean()
+    def code_nll(self, predicted: Codes, z: Float[Tensor, "b l"]) -> Scalar:
+        """-log Q(c|x) with a standard deviation of 1, up to a constant: half the squared error of the code."""
+        return 0.5 * (predicted - z[:, : self.code_dim]).square().sum(1).mean()
 
-    def latents(self, like: Observations) -> Codes:
-        """Codes and noise for as many observations, uniform between -1 and 1."""
-        return 2 * share(joined(torch.rand, like, self.strands.size, dtype=like.dtype)) - 1
+    def sample_latents(self, like: Observations) -> Codes:
+        """Codes and noise, uniform between -1 and 1, with the batch size, dtype and device of `like`."""
+        u = local_shard(random_for_global_batch(torch.rand, like, self.strands.size, dtype=like.dtype))
+        return 2 * u - 1
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        _, guess = self.judge(x)
-        return F.pad(guess, (0, self.noise))
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
+        _, predicted = self.discriminate(x)
+        return F.pad(predicted, (0, self.noise_dim))
 
-    def decode(self, codes: Codes, given: Tensor | None = None) -> Observations:
-        return self.made(codes)
+    def decode(self, codes: Codes, condition: Tensor | None = None) -> Observations:
+        return self.generate(codes)
 
-    def prior(self, size: int) -> Codes:
-        """Uniform between -1 and 1."""
+    def sample_prior(self, size: int) -> Codes:
+        """Codes and noise, uniform between -1 and 1."""
         return 2 * torch.rand(size, self.strands.size, device=self.step.device) - 1
 
     def players(self) -> tuple[Player, ...]:
@@ -118,13 +126,13 @@ class LatentGAN(Method[Batch]):
                 "generator",
                 self.generator.parameters(),
                 self.loss,
-                Adam(rate=1e-3, beta1=0.5),
-                updates=self.updates,
+                Adam(lr=1e-3, beta1=0.5),
+                updates_per_step=self.updates_per_step,
             ),
             Player(
                 "discriminator",
                 self.discriminator.parameters(),
                 self.discriminator_loss,
-                Adam(rate=2e-3, beta1=0.5),
+                Adam(lr=2e-3, beta1=0.5),
             ),
         )

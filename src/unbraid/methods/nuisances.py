@@ -1,4 +1,4 @@
-"""Known nuisances as what conditional networks take: one vector for each observation."""
+"""Known nuisances as inputs of conditional networks: one vector per observation."""
 
 from typing import Any
 
@@ -6,18 +6,18 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from unbraid.distributed import gather
-from unbraid.methods.base import Facts
+from unbraid.distributed import all_gather
+from unbraid.methods.base import BuildSpec
 from unbraid.types import Nuisances, Observations
 
 
 class KnownNuisances(nn.Module):
-    """One-hots of all known nuisances, side by side.
+    """Concatenated one-hot vectors of all known nuisances.
 
-    A value that training has never shown is the zero vector, and so are all of them when none are given.
+    A value that did not occur in training is encoded as zeros, and so are all nuisances when none are passed.
 
     Args:
-        sizes: How many values each nuisance has.
+        sizes: Number of values of each nuisance.
     """
 
     seen: Tensor
@@ -28,15 +28,15 @@ class KnownNuisances(nn.Module):
         self.register_buffer("seen", torch.zeros(sum(sizes), dtype=torch.bool))
 
     def forward(self, values: Nuisances | None, like: Tensor) -> Float[Tensor, "b v"]:
-        """The vectors of the values; `like` has a row for each, and says where and in which precision."""
+        """The vector of each row of values, with the device, dtype and number of rows of `like`."""
         if values is None:
             return like.new_zeros(len(like), sum(self.sizes))
         return self._one_hots(values).to(like.dtype) * self.seen.to(like.dtype)
 
-    def see(self, values: Nuisances) -> Nuisances:
-        """Remembers the values of a training batch."""
-        shown = gather(self._one_hots(values).float()).amax(0) > 0
-        self.seen.logical_or_(shown)
+    def record_values(self, values: Nuisances) -> Nuisances:
+        """Records which values occur in a training batch, and returns the values."""
+        occurs = all_gather(self._one_hots(values).float()).amax(0) > 0
+        self.seen.logical_or_(occurs)
         return values
 
     def _one_hots(self, values: Nuisances) -> Bool[Tensor, "b v"]:
@@ -45,29 +45,32 @@ class KnownNuisances(nn.Module):
 
 
 def one_hot(values: Int[Tensor, " b"], size: int) -> Bool[Tensor, "b v"]:
-    """True in the column of each value; nowhere for one beyond the size. PyTorch's own makes a device wait."""
+    """True in the column of each value; False everywhere for values beyond the size.
+
+    Unlike `F.one_hot`, it does not synchronize with the device.
+    """
     return values[:, None] == torch.arange(size, device=values.device)[None]
 
 
 def known_nuisances(batch: Any) -> Nuisances:
-    """The known nuisances of a batch, which must have them."""
+    """The known nuisances of a batch; raises if it has none."""
     if batch.nuisances is None:
         raise ValueError(
-            "This method learns from known nuisances, and the batch has none: use a dataset that names them."
+            "This method requires known nuisances, and the batch has none. Use a dataset with nuisances."
         )
     return batch.nuisances
 
 
-def beside(x: Observations, s: Float[Tensor, "b v"]) -> Float[Tensor, "b ..."]:
-    """Observations with vectors beside them: as further columns of rows, as constant channels of images."""
+def concat_nuisances(x: Observations, s: Float[Tensor, "b v"]) -> Float[Tensor, "b ..."]:
+    """Observations with the vectors as additional columns of rows, or as additional constant channels of images."""
     channels = s.view(*s.shape, *[1] * (x.ndim - 2)).expand(-1, -1, *x.shape[2:])
     return torch.cat([x, channels.to(x.dtype)], 1)
 
 
-def require_nuisances(name: str, facts: Facts) -> None:
-    """Raises where the data name no nuisance."""
-    if not facts.nuisances:
+def require_nuisances(name: str, spec: BuildSpec) -> None:
+    """Raises if the dataset has no known nuisance."""
+    if not spec.nuisances:
         raise ValueError(
-            f"{name} removes known nuisances from its code, and the data names none: use a dataset that does, or "
-            "a method that needs none, such as uai."
+            f"{name} requires known nuisances, and the dataset has none. Use a dataset with nuisances, or a method "
+            "without them, such as uai."
         )

@@ -1,4 +1,4 @@
-"""What all methods that predict a class have: a classifier on the default strand of their code."""
+"""The base class of methods that predict a class: a classifier on the default strand of the code."""
 
 from collections.abc import Mapping, Set
 from typing import Any
@@ -6,57 +6,57 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.methods.base import B, Facts, Method
+from unbraid.methods.base import B, BuildSpec, Method
 from unbraid.nn import Classifier
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.types import Codes, Labels, Logits, Observations, Scalar, Terms
 
-RATE = Adam(1e-3)  # of every player of these methods; their papers have 1e-4 to 1e-3, or give none
+DEFAULT_OPTIMIZER = Adam(1e-3)  # of every player of these methods; 1e-4 to 1e-3 in their papers, where stated
 
 
 class Predictor(Method[B]):
-    """A method that also predicts; its loss is left to the method."""
+    """A method with a classifier; the subclass defines the loss."""
 
     classifier: nn.Module
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        parts = super().parts(facts, wanted, settings)
-        if "classifier" in wanted:
-            if facts.classes < 2:
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        arguments = super().default_arguments(spec, missing, settings)
+        if "classifier" in missing:
+            if spec.classes < 2:
                 raise ValueError(
-                    f"{cls.name()} learns to predict a label of at least two classes, and the data has "
-                    f"{facts.classes or 'none'}: use a dataset with a label, or a method without one."
+                    f"{cls.name()} requires a label of at least two classes, and the dataset has "
+                    f"{spec.classes or 'none'}. Use a dataset with a label, or a method without a classifier."
                 )
-            parts["classifier"] = Classifier(cls.readable(facts, settings), facts.classes)
-        return parts
+            arguments["classifier"] = Classifier(cls.classifier_input_dim(spec, settings), spec.classes)
+        return arguments
 
     @classmethod
-    def readable(cls, facts: Facts, settings: Mapping[str, Any]) -> int:
-        """How many codes the classifier reads; all of them unless a method knows better."""
-        return getattr(settings.get("encoder"), "codes", facts.codes)
+    def classifier_input_dim(cls, spec: BuildSpec, settings: Mapping[str, Any]) -> int:
+        """Number of dimensions that the classifier takes; by default the whole code."""
+        return getattr(settings.get("encoder"), "latent_dim", spec.latent_dim)
 
-    def predict(self, x: Observations, given: Tensor | None = None) -> Logits:
-        """A logit for each class, from the code without noise."""
-        return self.classify(self.encode(x, given))
+    def predict(self, x: Observations, condition: Tensor | None = None) -> Logits:
+        """A logit per class, from the code without noise."""
+        return self.classify(self.encode(x, condition))
 
     def classify(self, codes: Codes) -> Logits:
-        """The same from the code, in its precision: a network under autocast may put out less."""
+        """A logit per class, from the code and in its precision."""
         return self.classifier(self.strands.take(codes, self.strands.default)).to(codes.dtype)
 
-    def validation(self, batch: Any) -> Terms:
-        """How well held-out observations are classified; of a pair, the first."""
-        given = batch.nuisances if self.conditional else None
-        logits, labels = self.predict(batch[0], given), labels_of(batch)
+    def validation_loss(self, batch: Any) -> Terms:
+        """The cross-entropy of the class; of a pair, that of the first observation."""
+        condition = batch.nuisances if self.conditions_on_nuisances else None
+        logits, labels = self.predict(batch[0], condition), labels_of(batch)
         return Terms(cross_entropy(logits, labels), {"accuracy": accuracy(logits, labels)})
 
 
 def labels_of(batch: Any) -> Labels:
-    """The labels of a batch, which must have them."""
+    """The labels of a batch; raises where it has none."""
     if batch.labels is None:
-        raise ValueError(
-            "This method learns from labels, and the batch has none: use a dataset with a label."
-        )
+        raise ValueError("This method requires labels, and the batch has none. Use a dataset with a label.")
     return batch.labels
 
 
@@ -66,18 +66,18 @@ def cross_entropy(logits: Logits, labels: Labels) -> Scalar:
 
 
 def accuracy(logits: Logits, labels: Labels) -> Scalar:
-    """The fraction of the batch whose largest logit is that of its label; for the log, without gradient."""
+    """The fraction of the batch whose largest logit is that of its label, for the log."""
     return (logits.argmax(1) == labels).to(logits.dtype).mean()
 
 
-def require_codes(encoder: nn.Module, codes: int) -> None:
-    """Raises unless the encoder puts out as many codes as the strands have."""
-    if not hasattr(encoder, "codes"):
+def require_codes(encoder: nn.Module, latent_dim: int) -> None:
+    """Raises unless the code of the encoder has as many dimensions as the strands."""
+    if not hasattr(encoder, "latent_dim"):
         raise ValueError(
-            f"{type(encoder).__name__} does not say how many codes it puts out: give it an attribute `codes`."
+            f"{type(encoder).__name__} has no attribute `latent_dim`. Set it to the number of dimensions of the code."
         )
-    if encoder.codes != codes:
+    if encoder.latent_dim != latent_dim:
         raise ValueError(
-            f"The strands have {codes} codes in all, and the encoder puts out {encoder.codes}: give strands whose "
-            f"sizes sum up to {encoder.codes}, or an encoder of {codes} codes."
+            f"The strands have {latent_dim} dimensions in total, and the encoder has {encoder.latent_dim}. Choose "
+            f"strand sizes that add up to {encoder.latent_dim}, or an encoder of {latent_dim} dimensions."
         )

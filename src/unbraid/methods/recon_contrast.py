@@ -8,72 +8,74 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.distributed import noise_like
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.methods.base import Facts, Player
-from unbraid.methods.predictor import RATE, Predictor, accuracy, cross_entropy, labels_of, require_codes
-from unbraid.nn import Joined, networks
-from unbraid.nn.batch_norm import keeping_statistics
+from unbraid.methods.base import BuildSpec, Player
+from unbraid.methods.predictor import (
+    DEFAULT_OPTIMIZER,
+    Predictor,
+    accuracy,
+    cross_entropy,
+    labels_of,
+    require_codes,
+)
+from unbraid.nn import ConcatEncoder, build_networks
 from unbraid.objectives import (
     Bernoulli,
+    Divergence,
     Likelihood,
-    alike,
-    change,
     class_average,
-    exchange,
+    divergence_per_dim,
     kl_to_standard_normal,
     squared_error,
-    supervised_contrast,
+    supcon_loss,
+    swap_where,
+    unchanged_mask,
 )
-from unbraid.objectives.changed_codes import Divergence
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Codes, Gaussian, Labels, Observations, PairBatch, Scalar, Terms
 
 Scheme = Literal["separate", "joint", "cross-entropy"]
-SIZES = ("predictive", "known", "unknown")
+SIZES = ("predictive_dim", "known_nuisance_dim", "unknown_nuisance_dim")
 
 
 class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
-    r"""VAE on pairs of one class whose code is cut into what predicts the class and two kinds of nuisance.
+    r"""VAE on pairs of the same class, whose code has a predictive strand and strands for known and unknown nuisances.
 
     .. math:: L = L_{CE} + L_{VAE} + α L_{disentangle} + β L_{Sup} + γ L_{\bar z_p} \quad \text{(Eq. 10)}
 
-    The code is :math:`[z_p, z_{nk}, z_{nu}]`. :math:`L_{disentangle}` compares each reconstruction with one in
-    which the pair has exchanged :math:`z_p` and all known nuisance codes but the k that changed (Eqs. 3 to 6).
-    :math:`L_{\bar z_p}` compares it with one from the average :math:`z_p` of its class (Eq. 8). :math:`L_{Sup}`
-    is the supervised contrast of :math:`z_p` (Eq. 9). Distances are squared errors, summed over pixels. The
-    classifier learns apart from the rest, and its loss does not reach the encoder (Sec. 4.1).
+    The code is :math:`[z_p, z_{nk}, z_{nu}]`. :math:`L_{disentangle}` compares each reconstruction with one after the
+    pair has swapped :math:`z_p` and all dimensions of :math:`z_{nk}` but the k that changed (Eqs. 3 to 6).
+    :math:`L_{\bar z_p}` compares it with a reconstruction from the average :math:`z_p` of its class (Eq. 8).
+    :math:`L_{Sup}` is the supervised contrastive loss of :math:`z_p` (Eq. 9). Distances are squared errors, summed over
+    pixels. The classifier is a separate player, whose loss has no gradient for the encoder (Sec. 4.1).
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        classifier: Predictive codes to a logit for each class.
-        predictive: How many codes predict the class: the strand zp.
-        known: How many codes are for known nuisances, which differ between the two of a pair: znk.
-        unknown: How many codes are for all other nuisances: znu.
-        swap: The weight α of the swapped reconstructions.
-        contrast: The weight β of the supervised contrast.
-        average: The weight γ of the reconstructions from class averages.
-        prediction: The weight of the cross-entropy, where the classifier does not learn apart; the paper has 1.
-        beta: The weight of the KL divergence; the paper has 1.
-        temperature: τ of the supervised contrast, above 0.
-        divergence: What tells changed codes: `kl` (Eq. 3), `jsd` (Eq. 4, with the mean of the variances) or
-            `jsd-moments` (Eq. 4, with the variance of the mixture).
-        amount: How far the number of swapped known codes has grown from 1 to all but k, by step, such as
-            linear:0:1:10000: warm-up by amount. All from the start when left out.
-        scheme: `separate`: the classifier learns apart. `joint`: everything learns from all of Eq. 10.
-            `cross-entropy`: the same without the contrast (Table 5).
-        redraw: Not in the paper. When above 0, images are also decoded with known nuisance codes drawn from a
-            normal distribution of this spread, encoded again, and join the contrast with the class of the image
-            they were made from: nuisances nobody showed, as the model imagines them.
-        reader: Not in the paper. The architecture of an encoder of its own for zp, such as conv-channelwise or
-            conv-channelwise-polar; one encoder for all codes when left out.
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        classifier: Network from zp to a logit per class.
+        predictive_dim: Number of dimensions of zp, the strand `predictive`.
+        known_nuisance_dim: Number of dimensions of znk, for nuisances that differ within a pair.
+        unknown_nuisance_dim: Number of dimensions of znu, for all other nuisances.
+        lambda_swap: Weight α of the swapped reconstructions.
+        lambda_contrast: Weight β of the supervised contrastive loss.
+        lambda_average: Weight γ of the reconstructions from class averages.
+        lambda_class: Weight of the cross-entropy, in the schemes without a separate classifier; 1 in the paper.
+        beta: Weight of the KL divergence; 1 in the paper.
+        temperature: Temperature τ of the supervised contrastive loss, above 0.
+        divergence: Divergence that ranks dimensions by their change: `kl` (Eq. 3), `jsd` (Eq. 4, with the mean of the
+            variances) or `jsd-moments` (Eq. 4, with the variance of the mixture).
+        swap_schedule: Schedule from 0 to 1 of the number of swapped dimensions of znk, from 1 to all but k, such as
+            linear:0:1:10000 (warm-up by amount). Default: all but k from the start.
+        scheme: `separate`: the classifier is a player of its own. `joint`: one player minimizes all of Eq. 10.
+            `cross-entropy`: like `joint`, without the contrastive loss (Table 5).
+        predictive_encoder: Architecture of a separate encoder for zp, such as conv-channelwise or
+            conv-channelwise-polar; not in the paper. Default: one encoder for the whole code.
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
-    sizes_strands = True
+    has_own_code_size = True
     same_class = True
 
     def __init__(
@@ -82,87 +84,90 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         decoder: nn.Module,
         classifier: nn.Module,
         *,
-        predictive: int = 10,
-        known: int = 8,
-        unknown: int = 12,
-        swap: float = 1.0,  # the paper gives no weights, temperature or sizes
-        contrast: float = 100.0,
-        average: float = 1.0,
-        prediction: float = 1.0,
+        predictive_dim: int = 10,
+        known_nuisance_dim: int = 8,
+        unknown_nuisance_dim: int = 12,
+        lambda_swap: float = 1.0,  # the paper gives no weights, temperature or sizes
+        lambda_contrast: float = 100.0,
+        lambda_average: float = 1.0,
+        lambda_class: float = 1.0,
         beta: float = 1.0,
         temperature: float = 0.1,
         divergence: Divergence = "kl",
-        amount: Schedule | None = None,
+        swap_schedule: Schedule | None = None,
         scheme: Scheme = "separate",
-        redraw: float = 0.0,
-        reader: str = "",
+        predictive_encoder: str = "",
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
-        require_nonnegative(swap=swap, contrast=contrast, average=average, prediction=prediction)
-        require_nonnegative(beta=beta, temperature=temperature, redraw=redraw)
+        require_nonnegative(
+            lambda_swap=lambda_swap,
+            lambda_contrast=lambda_contrast,
+            lambda_average=lambda_average,
+            lambda_class=lambda_class,
+        )
+        require_nonnegative(beta=beta, temperature=temperature)
         if temperature == 0:
-            raise ValueError("temperature divides the similarities, so it must be above 0; got 0.")
+            raise ValueError("temperature must be above 0, because similarities are divided by it; got 0.")
         if scheme not in get_args(Scheme):
-            raise ValueError(f"There is no scheme {scheme!r}: choose {', '.join(get_args(Scheme))}.")
+            raise ValueError(f"scheme must be one of {', '.join(get_args(Scheme))}; got {scheme!r}.")
         self.classifier = classifier
-        self.swap, self.contrast, self.average = swap, contrast, average  # α, β and γ of the paper
-        self.prediction, self.beta, self.temperature, self.amount = prediction, beta, temperature, amount
+        self.lambda_swap, self.lambda_contrast = lambda_swap, lambda_contrast  # α and β
+        self.lambda_average, self.lambda_class = lambda_average, lambda_class  # γ and the weight of L_CE
+        self.beta, self.temperature, self.swap_schedule = beta, temperature, swap_schedule
         self.divergence: Divergence = divergence
         self.scheme: Scheme = scheme
-        self.redraw, self.reader = redraw, reader
-        self.sizes = (predictive, known, unknown)
+        self.predictive_encoder = predictive_encoder
+        self.sizes = (predictive_dim, known_nuisance_dim, unknown_nuisance_dim)
         self._strands = strands_of(*self.sizes)
         require_codes(encoder, self._strands.size)
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        predictive, *nuisance = (cls.setting(settings, name) for name in SIZES)
-        codes = strands_of(predictive, *nuisance).size  # which refuses sizes before networks are built
-        parts = super().parts(facts._replace(codes=codes), wanted, settings)
-        if "encoder" in wanted and (reader := cls.setting(settings, "reader")):
-            first, _ = networks(reader, facts.shape, predictive)
-            second, _ = networks(facts.architecture, facts.shape, sum(nuisance))
-            parts["encoder"] = Joined(first, second)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        predictive, *nuisance = (cls.option(settings, name) for name in SIZES)
+        latent_dim = strands_of(predictive, *nuisance).size  # checks the sizes before networks are built
+        arguments = super().default_arguments(spec._replace(latent_dim=latent_dim), missing, settings)
+        if "encoder" in missing and (architecture := cls.option(settings, "predictive_encoder")):
+            first, _ = build_networks(architecture, spec.shape, predictive)
+            second, _ = build_networks(spec.architecture, spec.shape, sum(nuisance))
+            arguments["encoder"] = ConcatEncoder(first, second)
+        return arguments
 
     @classmethod
-    def readable(cls, facts: Facts, settings: Mapping[str, Any]) -> int:
-        return cls.setting(settings, "predictive")
+    def classifier_input_dim(cls, spec: BuildSpec, settings: Mapping[str, Any]) -> int:
+        return cls.option(settings, "predictive_dim")
 
     def loss(self, batch: PairBatch) -> Terms:
         labels = labels_of(batch)
         q_l, q_m = self.posteriors(batch.x1, batch.x2)
         z_l, z_m = q_l.sample(), q_m.sample()
-        swapped = exchange(z_l, z_m, self.swapped(q_l, q_m, batch.k))
-        averaged = self.averaged(q_l, q_m, z_l, z_m, labels)
+        swapped = swap_where(z_l, z_m, self.swap_mask(q_l, q_m, batch.k))
+        averaged = self.class_average_codes(q_l, q_m, z_l, z_m, labels)
         decoded = self.decoder(torch.cat([z_l, z_m, *swapped, *averaged])).to(z_l.dtype)
         x_rec, x_hat, x_rec_p = decoded.chunk(3)  # of both images each
-        nll = self.likelihood.nll(x_rec, torch.cat([batch.x1, batch.x2]))  # a mean over both, as all terms
+        nll = self.likelihood.nll(
+            x_rec, torch.cat([batch.x1, batch.x2])
+        )  # a mean over both images, as all terms
         kl = 0.5 * (kl_to_standard_normal(q_l) + kl_to_standard_normal(q_m))
-        d, d_p = (self.distance(other, x_rec) for other in (x_hat, x_rec_p))
-        total = nll + self.beta * kl + self.swap * d + self.average * d_p
+        d, d_p = (self.distance(image, x_rec) for image in (x_hat, x_rec_p))
+        total = nll + self.beta * kl + self.lambda_swap * d + self.lambda_average * d_p
         parts = {"nll": nll, "kl": kl, "swap": d, "average": d_p}
         codes, labels = torch.cat([q_l.mean, q_m.mean]), torch.cat([labels, labels])
         if self.scheme != "cross-entropy":
-            shown, classes = codes, labels
-            if self.redraw:
-                with keeping_statistics(self.encoder, self.decoder):
-                    redrawn = self.encode(self.redrawn(torch.cat([z_l, z_m])))
-                shown = torch.cat([codes, redrawn])
-                classes = torch.cat([labels, labels])
-            z_p = F.normalize(self.strands.take(shown, "predictive"))
-            parts["contrast"] = supervised_contrast(z_p, classes, temperature=self.temperature)
-            total = total + self.contrast * parts["contrast"]
+            z_p = F.normalize(self.strands.take(codes, "predictive"))
+            parts["contrast"] = supcon_loss(z_p, labels, temperature=self.temperature)
+            total = total + self.lambda_contrast * parts["contrast"]
         if self.scheme != "separate":
             logits = self.classify(codes)
             ce = cross_entropy(logits, labels)
             parts |= {"cross_entropy": ce, "accuracy": accuracy(logits, labels)}
-            total = total + self.prediction * ce
-        return Terms(total, parts, kept=(codes.detach(),))
+            total = total + self.lambda_class * ce
+        return Terms(total, parts, cached=(codes.detach(),))
 
     def classifier_loss(self, batch: PairBatch, codes: Codes | None = None) -> Terms:
-        """What a classifier that learns apart minimises, from the codes if given; no gradient reaches the encoder."""
+        """The loss of a separate classifier, from the codes if passed, without gradient to the encoder."""
         labels = labels_of(batch)
         with torch.no_grad():
             codes = self.encode(torch.cat([batch.x1, batch.x2])) if codes is None else codes
@@ -171,63 +176,63 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
 
     def players(self) -> tuple[Player, ...]:
         if self.scheme != "separate":
-            return (Player("model", self.parameters(), self.loss, RATE),)
+            return (Player("model", self.parameters(), self.loss, DEFAULT_OPTIMIZER),)
         model = [*self.encoder.parameters(), *self.decoder.parameters()]
         return (
-            Player("model", model, self.loss, RATE),
-            Player("classifier", self.classifier.parameters(), self.classifier_loss, RATE, takes="model"),
+            Player("model", model, self.loss, DEFAULT_OPTIMIZER),
+            Player(
+                "classifier",
+                self.classifier.parameters(),
+                self.classifier_loss,
+                DEFAULT_OPTIMIZER,
+                reuses="model",
+            ),
         )
 
-    def swapped(self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"]) -> Bool[Tensor, "b d"]:
-        """Which codes a pair exchanges: zp, and of the known nuisances all but the k that changed most."""
-        changed = change(q_l, q_m, self.divergence).split(self.sizes, 1)[1]
-        progress = None if self.amount is None else self.amount(self.step)
-        known = alike(changed, k, progress=progress)
+    def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"]) -> Bool[Tensor, "b d"]:
+        """The dimensions that a pair swaps: zp, and all of znk but the k that changed most."""
+        divergence = divergence_per_dim(q_l, q_m, self.divergence).split(self.sizes, 1)[1]
+        progress = None if self.swap_schedule is None else self.swap_schedule(self.step)
+        known = unchanged_mask(divergence, k, progress=progress)
         predictive, _, unknown = self.sizes
         return torch.cat([known.new_ones(len(k), predictive), known, known.new_zeros(len(k), unknown)], 1)
 
-    def averaged(
+    def class_average_codes(
         self, q_l: Gaussian, q_m: Gaussian, z_l: Codes, z_m: Codes, labels: Labels
     ) -> tuple[Codes, Codes]:
-        """Both codes with zp drawn from the average posterior of its class (Eq. 8).
+        """Both codes with zp sampled from the average posterior of its class (Eq. 8).
 
-        A class with one sample in the batch keeps its own zp, and so adds nothing to the loss.
+        An observation that is alone in its class keeps its zp, and adds nothing to the loss.
         """
         both = Gaussian(torch.cat([q_l.mean, q_m.mean]), torch.cat([q_l.logvar, q_m.logvar]))
-        average, company = class_average(both, torch.cat([labels, labels]))
-        halves = zip(
-            average.mean.chunk(2), average.logvar.chunk(2), company.chunk(2), (z_l, z_m), strict=True
+        average, averaged = class_average(both, torch.cat([labels, labels]))
+        images = zip(
+            average.mean.chunk(2), average.logvar.chunk(2), averaged.chunk(2), (z_l, z_m), strict=True
         )
         predictive = self.strands.mask(z_l, "predictive")
         bar_l, bar_m = (
-            torch.where(predictive & company[:, None], Gaussian(mean, logvar).sample(), z)
-            for mean, logvar, company, z in halves
+            torch.where(predictive & averaged[:, None], Gaussian(mean, logvar).sample(), z)
+            for mean, logvar, averaged, z in images
         )
         return bar_l, bar_m
 
-    def redrawn(self, z: Codes) -> Observations:
-        """The images of codes whose known nuisances are drawn anew; no gradient reaches the decoder."""
-        known = self.strands.mask(z, "known")
-        with torch.no_grad():
-            return self.decode(torch.where(known, self.redraw * noise_like(z), z))
-
     def distance(self, parameters: Observations, others: Observations) -> Scalar:
-        """D between the images of two decodings. Gradients pass through both: the paper states no stop."""
+        """D between two decoded images. Both have a gradient: the paper states no stop-gradient."""
         return squared_error(self.likelihood.mean(parameters), self.likelihood.mean(others))
 
 
 def strands_of(predictive: int, known: int, unknown: int) -> Strands:
-    """The three parts of the code, and both nuisances together; parts without codes are left out."""
+    """The three strands of the code, and the strand of both nuisances; strands without dimensions are left out."""
     if predictive < 1 or known < 0 or unknown < 0:
         raise ValueError(
-            "The code needs at least 1 predictive dimension, and its nuisance parts at least 0; "
-            f"got predictive={predictive}, known={known}, unknown={unknown}."
+            "predictive_dim must be at least 1, and known_nuisance_dim and unknown_nuisance_dim at least 0; got "
+            f"predictive_dim={predictive}, known_nuisance_dim={known}, unknown_nuisance_dim={unknown}."
         )
-    whole = predictive + known + unknown
+    size = predictive + known + unknown
     strands = {
         "predictive": range(predictive),
-        "known": range(predictive, predictive + known),
-        "unknown": range(predictive + known, whole),
-        "nuisance": range(predictive, whole),
+        "known_nuisance": range(predictive, predictive + known),
+        "unknown_nuisance": range(predictive + known, size),
+        "nuisance": range(predictive, size),
     }
-    return Strands({name: part for name, part in strands.items() if part}, size=whole)
+    return Strands({name: dims for name, dims in strands.items() if dims}, size=size)

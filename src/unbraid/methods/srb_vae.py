@@ -2,59 +2,54 @@
 arXiv:1901.08534, Sec. 4; there the target's factors are e, here s, and the reference images are the background."""
 
 from collections.abc import Mapping, Set
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import nn
 
 from unbraid.distributed import noise_like
-from unbraid.methods.base import Facts, Player
-from unbraid.methods.contrast import ContrastAutoencoder
-from unbraid.nn import JointCritic
-from unbraid.nn.batch_norm import keeping_statistics
-from unbraid.objectives import Likelihood, Pixels, code_nll, critic_cross_entropy, log_density_ratio
-from unbraid.optimisers import Adam
-from unbraid.schedules import Schedule
+from unbraid.methods.base import BuildSpec, Player
+from unbraid.methods.contrast_autoencoder import (
+    ContrastAutoencoder,
+    LoggedContrastOptions,
+    with_shared_options,
+)
+from unbraid.nn import JointCritic, frozen_batch_stats
+from unbraid.objectives import code_nll, critic_cross_entropy, log_density_ratio
+from unbraid.optimizers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.types import Codes, ContrastBatch, Terms
 
 
+@with_shared_options
 class SRbVAE(ContrastAutoencoder):
-    r"""Rb-VAE that also minimises the divergences the other way round, from the model to the encoder.
+    r"""Rb-VAE that also minimizes the reverse divergences, from the model to the encoder.
 
     .. math:: L = KL(q(x, z, s) \| p(x, z, s)) + KL(q(y, z) \| p(y, z))
               + ρ (KL(p(x, z, s) \| q(x, z, s)) + KL(p(y, z) \| q(y, z)))
 
-    The first line is the loss of the Rb-VAE and a constant. Of the second, -log q of codes that images were made from
-    moves the encoder, and two critics move the decoder: one tells (x, z, s) of the encoder from those of the model,
-    the other (y, z).
+    The first line is the loss of the Rb-VAE up to a constant. In the second line, -log q of the codes that images were
+    generated from trains the encoder, and two critics train the decoder: one distinguishes (x, z, s) of the encoder
+    from (x, z, s) of the model, the other does so for (y, z).
 
     Args:
-        encoder: Observations to the posterior q(z, s|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z, s).
-        critic: Target observations and codes to two logits, the first for those of the encoder.
-        background_critic: The same of background observations and common codes.
-        common: Dimensions of the common code z, which both data sets have.
-        salient: Dimensions of the salient code s, which only the target has.
-        reverse: The weight ρ of the reverse divergences; 0 is the Rb-VAE.
-        beta: The weight of the KL divergences to the prior.
-        warm_up: A multiplier of that weight by step, such as linear:0:1:10000, so that codes carry something before
-            they cost something.
-        log_w2: Whether the distance between the common codes of both is logged; it is not minimised.
-        layers: Not in the paper. The architecture of two decoders, such as mlp: what the common code shows, and over it
-            what the salient code adds; one decoder of both when left out.
-        likelihood: The family p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+        encoder: Network from observations to the posterior q(z, s|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z, s).
+        critic: Network from target observations and codes to two logits, the first for codes of the encoder.
+        background_critic: Network from background observations and common codes to the same two logits.
+        lambda_reverse_kl: Weight ρ of the reverse divergences; 0 is the Rb-VAE.
+        beta: Weight of the KL divergences to the prior.
     """
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        parts = super().parts(facts, wanted - {"critic", "background_critic"}, settings)
-        common, salient = (cls.setting(settings, strand) for strand in ("common", "salient"))
-        seen = {"critic": common + salient, "background_critic": common}
-        for name, codes in seen.items():
-            if name in wanted:
-                parts[name] = JointCritic(facts.shape, codes)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        arguments = super().default_arguments(spec, missing - {"critic", "background_critic"}, settings)
+        common, salient = (cls.option(settings, name) for name in ("common_dim", "salient_dim"))
+        sizes = {"critic": common + salient, "background_critic": common}
+        critics = {name: JointCritic(spec.shape, size) for name, size in sizes.items() if name in missing}
+        return arguments | critics
 
     def __init__(
         self,
@@ -63,47 +58,40 @@ class SRbVAE(ContrastAutoencoder):
         critic: nn.Module,
         background_critic: nn.Module,
         *,
-        common: int = 16,
-        salient: int = 8,
-        reverse: float = 1.0,
+        lambda_reverse_kl: float = 1.0,
         beta: float = 1.0,
-        warm_up: Schedule | None = None,
-        log_w2: bool = False,
-        layers: str = "",
-        likelihood: Likelihood = Pixels(),
+        **options: Unpack[LoggedContrastOptions],
     ) -> None:
-        sizes = {"common": common, "salient": salient}
-        weight = {"beta": beta, "warm_up": warm_up}
-        super().__init__(encoder, decoder, **sizes, **weight, likelihood=likelihood, log_w2=log_w2)
-        require_nonnegative(reverse=reverse)
+        super().__init__(encoder, decoder, beta=beta, **options)
+        require_nonnegative(lambda_reverse_kl=lambda_reverse_kl)
         self.critic, self.background_critic = critic, background_critic
-        self.reverse = reverse
-        self.s_r = nn.Parameter(torch.zeros(salient))
+        self.lambda_reverse_kl = lambda_reverse_kl
+        self.s_r = nn.Parameter(torch.zeros(len(self.strands["salient"])))
 
-    def reference(self, codes: Codes) -> Codes:
+    def background_codes(self, codes: Codes) -> Codes:
         return self.strands.set(codes, "salient", self.s_r)
 
     def loss(self, batch: ContrastBatch) -> Terms:
-        evidence = self.evidence(batch)
-        c_x, c_y = noise_like(evidence.c_x), noise_like(evidence.c_y)
-        # Made images are means, without the likelihood's noise, as the authors have it.
-        with keeping_statistics(self.encoder, self.decoder):
-            x, y = self.decode(torch.cat([c_x, self.reference(c_y)])).chunk(2)
+        elbo = self.elbo_terms(batch)
+        c_x, c_y = noise_like(elbo.c_x), noise_like(elbo.c_y)
+        # Generated images are means, without the noise of the likelihood, as in the authors' code.
+        with frozen_batch_stats(self.encoder, self.decoder):
+            x, y = self.decode(torch.cat([c_x, self.background_codes(c_y)])).chunk(2)
             q_x, q_y = self.posteriors(x.detach(), y.detach())
         z_y = self.strands.take(c_y, "common")
         logits = self.critic(x, c_x).to(c_x.dtype), self.background_critic(y, z_y).to(c_x.dtype)
         ratio = -sum(map(log_density_ratio, logits))  # E_p[log p - log q], of target and background
-        found = code_nll(q_x, c_x) + code_nll(self.part(q_y, "common"), z_y)
-        total = evidence.bound(self.kl_weight) + self.reverse * (ratio + found)
-        return Terms(total, evidence.parts | {"ratio": ratio, "codes": found} | self.watched(evidence))
+        recovered = code_nll(q_x, c_x) + code_nll(self.strand_posterior(q_y, "common"), z_y)
+        total = elbo.bound(self.kl_weight) + self.lambda_reverse_kl * (ratio + recovered)
+        return Terms(total, elbo.parts | {"ratio": ratio, "codes": recovered} | self.extra_logs(elbo))
 
     def critic_loss(self, batch: ContrastBatch) -> Terms:
-        """What the critics minimise; no gradient reaches encoder or decoder."""
-        with torch.no_grad(), keeping_statistics(self.encoder, self.decoder):
+        """The loss of both critics; no gradient reaches encoder or decoder."""
+        with torch.no_grad(), frozen_batch_stats(self.encoder, self.decoder):
             q_x, q_y = self.posteriors(batch.target, batch.background)
             c_x, c_y = q_x.sample(), q_y.sample()
             from_x, from_y = noise_like(c_x), noise_like(c_y)
-            x, y = self.decode(torch.cat([from_x, self.reference(from_y)])).chunk(2)
+            x, y = self.decode(torch.cat([from_x, self.background_codes(from_y)])).chunk(2)
             z_y, from_z = (self.strands.take(codes, "common") for codes in (c_y, from_y))
         target = self.critic(torch.cat([batch.target, x]), torch.cat([c_x, from_x])).to(x.dtype)
         background = self.background_critic(torch.cat([batch.background, y]), torch.cat([z_y, from_z]))
@@ -115,5 +103,5 @@ class SRbVAE(ContrastAutoencoder):
         critics = [*self.critic.parameters(), *self.background_critic.parameters()]
         return (
             Player("autoencoder", autoencoder, self.loss),
-            Player("critics", critics, self.critic_loss, Adam(rate=1e-4, beta1=0.5)),
+            Player("critics", critics, self.critic_loss, Adam(lr=1e-4, beta1=0.5)),
         )

@@ -9,24 +9,24 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.methods.contrastive import (
-    Contrastive,
+from unbraid.methods.view_contrastive import (
     Features,
     FeatureViews,
+    ViewContrastive,
     Views,
     both_views,
+    equal_strands,
     features_of,
-    parts_of,
     same_label,
     same_pair,
 )
 from unbraid.objectives import (
-    contrast,
     contrast_gradient,
     correlation,
     dependence,
     hessian_blocks,
     independent_parts,
+    info_nce,
     infomin,
     orthogonality,
     unit_parts,
@@ -37,203 +37,229 @@ from unbraid.types import Codes, Observations, Scalar, Terms, ViewBatch
 
 Pipeline = Literal["separate", "unified", "balanced"]
 Positives = Literal["label", "view-pair", "view-pair-masked"]
-REGULARISERS = (
+REGULARIZERS = (
     *("infomin", "orthogonality", "permuted_orthogonality", "hessian"),
-    *("correlation", "dependence"),  # ours
+    *("correlation", "dependence"),  # not in the paper
 )
 
 
-class SubInfoMax(Contrastive):
-    r"""Contrastive learning on K subembeddings, with regularisers that keep them from sharing what they know.
+class SubInfoMax(ViewContrastive):
+    r"""Contrastive learning on K subembeddings, with regularizers against shared information.
 
     .. math:: L = \sum_k L_{InfoMax}(z_k) + \sum_R λ_R R \quad \text{(Eqs. 2 and 3)}
 
     Args:
-        encoder: Observations to features r; needs an attribute `features`.
-        head: Features to the embedding z; needs an attribute `codes`.
-        embedding: The dimensions of z, of all subembeddings together.
-        subembeddings: How many parts z and r have, K.
-        pipeline: `separate`: a head and an InfoMax for each subembedding, each of length 1 (Eq. 2; Secs. 4.1, 4.2).
-            `unified`: one head and one InfoMax on z of length 1, whose parts the subembeddings are (Sec. 4.3, for the
-            Hessian). `balanced`, ours: a head for each, and one InfoMax on all of them side by side, each of the same
-            length, so that together they must tell everything and none can be emptied.
+        encoder: Network from observations to features r; needs an attribute `features`.
+        head: Network from features to the embedding z; needs an attribute `latent_dim`.
+        embedding_dim: Number of dimensions of z, over all subembeddings.
+        num_subembeddings: Number K of subembeddings.
+        pipeline: `separate`: one head and one InfoMax per subembedding, each of length 1 (Eq. 2; Secs. 4.1, 4.2).
+            `unified`: one head and one InfoMax on z of length 1, divided into subembeddings (Sec. 4.3, for the
+            Hessian). `balanced` (not in the paper): one head per subembedding, and one InfoMax on the concatenation of
+            subembeddings of equal length, so that no subembedding can collapse.
         positives: `label`: views with the same joint label (Sec. 3.1). `view-pair`: the other view of a pair.
-            `view-pair-masked`: the same, and other views with the same label are no negatives.
-        temperature: τ.
-        infomin: λ of the InfoNCE between subembeddings, negated (Eq. 4).
-        orthogonality: λ of the cosines between subembeddings (Eq. 5).
-        permuted_orthogonality: λ of the same with shuffled dimensions (Eq. 6).
-        hessian: λ of the blocks off the diagonal of InfoMax's Gauss-Newton matrix (Eqs. 7, 8).
-        correlation: λ of the squared correlations between subembeddings over the batch; ours.
-        dependence: λ of the dependence between subembeddings over the batch, by kernels; ours.
-        on_r: The regularisers that act on the parts of r, not of z.
-        directions: Not in the paper. After the last step every subembedding becomes so many directions of the whole
-            embedding, between which the joint labels' mean embeddings are as independent as can be; 0 for
-            subembeddings as they were trained.
+            `view-pair-masked`: the other view of a pair; further views with the same label are not negatives.
+        temperature: Temperature τ of the softmax over similarities.
+        lambda_infomin: Weight λ of the negated InfoNCE between subembeddings (Eq. 4).
+        lambda_orthogonality: Weight λ of the cosines between subembeddings (Eq. 5).
+        lambda_permuted_orthogonality: Weight λ of the cosines with shuffled dimensions (Eq. 6).
+        lambda_hessian: Weight λ of the off-diagonal blocks of InfoMax's Gauss-Newton matrix (Eqs. 7, 8).
+        lambda_correlation: Weight λ of the squared correlations between subembeddings in the batch (not in the paper).
+        lambda_dependence: Weight λ of the kernel dependence between subembeddings in the batch (not in the paper).
+        regularize_features: Regularizers that act on the strands of r instead of z, such as hessian,infomin.
+        independent_directions: Number of dimensions per subembedding chosen after the last step: directions of the
+            whole embedding along which the mean embeddings of the joint labels are most independent (not in the
+            paper); 0 keeps the trained subembeddings.
     """
 
-    finish_as_drawn = True
-    finish_samples = 50_000
+    on_train_end_uses_draw = True
+    on_train_end_samples = 50_000
 
     def __init__(
         self,
         encoder: nn.Module,
         head: nn.Module,
         *,
-        embedding: int = 16,  # two of eight, Sec. 4.1.1
-        subembeddings: int = 2,
+        embedding_dim: int = 16,  # two subembeddings of 8 dimensions, Sec. 4.1.1
+        num_subembeddings: int = 2,
         pipeline: Pipeline = "separate",
         positives: Positives = "label",
         temperature: float = 0.1,  # not given in the paper
-        infomin: float = 0.0,
-        orthogonality: float = 0.0,
-        permuted_orthogonality: float = 0.0,
-        hessian: float = 0.0,
-        correlation: float = 0.0,
-        dependence: float = 0.0,
-        on_r: tuple[str, ...] = (),
-        directions: int = 0,
+        lambda_infomin: float = 0.0,
+        lambda_orthogonality: float = 0.0,
+        lambda_permuted_orthogonality: float = 0.0,
+        lambda_hessian: float = 0.0,
+        lambda_correlation: float = 0.0,
+        lambda_dependence: float = 0.0,
+        regularize_features: tuple[str, ...] = (),
+        independent_directions: int = 0,
     ) -> None:
         for name, value, choices in (("pipeline", pipeline, Pipeline), ("positives", positives, Positives)):
             if value not in get_args(choices):
-                raise ValueError(f"The {name} is one of {', '.join(get_args(choices))}; got {value!r}.")
+                raise ValueError(f"--{name} must be one of {', '.join(get_args(choices))}; got {value!r}.")
         super().__init__(
-            encoder, head, embedding=embedding, subembeddings=subembeddings, temperature=temperature
+            encoder,
+            head,
+            embedding_dim=embedding_dim,
+            num_subembeddings=num_subembeddings,
+            temperature=temperature,
         )
-        weights = (infomin, orthogonality, permuted_orthogonality, hessian, correlation, dependence)
-        self.weights: dict[str, float] = dict(zip(REGULARISERS, weights, strict=True))
-        require_nonnegative(**self.weights)
-        for name in on_r:
-            if name not in REGULARISERS:
-                raise ValueError(f"on_r names regularisers among {', '.join(REGULARISERS)}; got {name!r}.")
-        if any(weights) and subembeddings < 2:
-            raise ValueError("A regulariser keeps subembeddings apart, so there must be at least 2; got 1.")
+        weights = (
+            lambda_infomin,
+            lambda_orthogonality,
+            lambda_permuted_orthogonality,
+            lambda_hessian,
+            lambda_correlation,
+            lambda_dependence,
+        )
+        self.weights: dict[str, float] = dict(zip(REGULARIZERS, weights, strict=True))
+        require_nonnegative(**{f"lambda_{name}": weight for name, weight in self.weights.items()})
+        for name in regularize_features:
+            if name not in REGULARIZERS:
+                raise ValueError(
+                    f"--regularize-features must list regularizers among {', '.join(REGULARIZERS)}; got {name!r}."
+                )
+        if any(weights) and num_subembeddings < 2:
+            raise ValueError("A regularizer between subembeddings requires at least 2 subembeddings; got 1.")
         self.pipeline: Pipeline = pipeline
         self.positives: Positives = positives
-        self.on_r = on_r
-        self.directions = directions
-        if directions:
-            self._turnable()
+        self.regularize_features = regularize_features
+        self.independent_directions = independent_directions
+        if independent_directions:
+            self._init_directions()
 
     @classmethod
-    def splits(cls, settings: Mapping[str, Any]) -> bool:
-        return cls.setting(settings, "pipeline") != "unified"
+    def has_separate_heads(cls, settings: Mapping[str, Any]) -> bool:
+        return cls.option(settings, "pipeline") != "unified"
 
-    def normalise(self, z: Codes) -> Codes:
+    def normalize(self, z: Codes) -> Codes:
         if self.pipeline == "unified":
             return F.normalize(z, dim=1)
-        z_k = unit_parts(z, self.subembeddings)
+        z_k = unit_parts(z, self.num_subembeddings)
         if self.pipeline == "balanced":
-            z_k = z_k / self.subembeddings**0.5  # z has length 1
+            z_k = z_k / self.num_subembeddings**0.5  # z has length 1
         return z_k.flatten(1)
 
-    def _turnable(self) -> None:
-        """Makes room for directions; before the last step they are the first dimensions of every part."""
-        size = self.subembeddings * self.directions
-        if not 0 < size <= self.embedding or self.positives != "label" or self.subembeddings < 2:
+    def _init_directions(self) -> None:
+        """Buffers for the directions; before the last step, the first dimensions of every subembedding."""
+        size = self.num_subembeddings * self.independent_directions
+        if not 0 < size <= self.embedding_dim or self.positives != "label" or self.num_subembeddings < 2:
             raise ValueError(
-                "Directions are found for at least 2 subembeddings by the joint labels (positives=label), and all "
-                f"together are no more than the embedding's dimensions; got {self.subembeddings} subembeddings of "
-                f"{self.directions} for {self.embedding} dimensions, positives={self.positives}."
+                "--independent-directions requires --positives label, at least 2 subembeddings, and no more directions "
+                f"in total than --embedding-dim; got {self.num_subembeddings} subembeddings of "
+                f"{self.independent_directions} for {self.embedding_dim} dimensions, positives={self.positives}."
             )
-        self.fewest_labels = size + 1
+        self.min_labels = size + 1
         features = features_of(self.encoder)
-        parts = parts_of("z", features, size, self.subembeddings)
+        z_strands = equal_strands("z", features, size, self.num_subembeddings)
         self._strands = Strands(
-            parts_of("r", 0, features, self.subembeddings) | parts, size=features + size, default="z"
+            equal_strands("r", 0, features, self.num_subembeddings) | z_strands,
+            size=features + size,
+            default="z",
         )
-        each = torch.eye(self.embedding).unflatten(1, (self.subembeddings, -1))[:, :, : self.directions]
-        self.register_buffer("centre", torch.zeros(self.embedding))
-        self.register_buffer("matrix", each.flatten(1).contiguous())
+        identity = torch.eye(self.embedding_dim).unflatten(1, (self.num_subembeddings, -1))
+        first_dims = identity[:, :, : self.independent_directions]
+        self.register_buffer("center", torch.zeros(self.embedding_dim))
+        self.register_buffer("matrix", first_dims.flatten(1).contiguous())
 
-    def finish(self, batches: Iterable[ViewBatch]) -> None:
-        if not self.directions:
+    def on_train_end(self, batches: Iterable[ViewBatch]) -> None:
+        if not self.independent_directions:
             return
         z, labels = [], []
         for batch in batches:
-            z.append(self.represent(both_views(batch))[1])
+            z.append(self.features_and_embedding(both_views(batch))[1])
             labels.append(cast(Tensor, batch.labels).repeat(2))
-        found = independent_parts(
-            torch.cat(z), torch.cat(labels), parts=self.subembeddings, directions=self.directions
+        projection = independent_parts(
+            torch.cat(z),
+            torch.cat(labels),
+            parts=self.num_subembeddings,
+            directions=self.independent_directions,
         )
-        cast(Tensor, self.centre).copy_(found.centre)
-        cast(Tensor, self.matrix).copy_(found.matrix)
+        cast(Tensor, self.center).copy_(projection.center)
+        cast(Tensor, self.matrix).copy_(projection.matrix)
 
-    def encode(self, x: Observations, given: Tensor | None = None) -> Codes:
-        r, z = self.represent(x)
-        if self.directions:
-            z = (z - cast(Tensor, self.centre)) @ cast(Tensor, self.matrix)
+    def encode(self, x: Observations, condition: Tensor | None = None) -> Codes:
+        r, z = self.features_and_embedding(x)
+        if self.independent_directions:
+            z = (z - cast(Tensor, self.center)) @ cast(Tensor, self.matrix)
         return torch.cat([r, z], 1)
 
     def loss(self, batch: ViewBatch) -> Terms:
         r, z = self.views(batch)
-        chosen = self.choose(batch)
-        infomax = self.infomax(z.flatten(0, 1), chosen)
-        R = {name: self.regulariser(name, r, z, chosen) for name, weight in self.weights.items() if weight}
+        masks = self.pair_masks(batch)
+        infomax = self.infomax(z.flatten(0, 1), masks)
+        regularizers = {
+            name: self.regularizer(name, r, z, masks) for name, weight in self.weights.items() if weight
+        }
         total = infomax
-        for name, amount in R.items():
-            total = total + self.weights[name] * amount
-        return Terms(total, {"infomax": infomax, **R})
+        for name, term in regularizers.items():
+            total = total + self.weights[name] * term
+        return Terms(total, {"infomax": infomax, **regularizers})
 
-    def choose(self, batch: ViewBatch) -> "Chosen":
-        """Which views are positives of each view, and which neither positives nor negatives."""
+    def pair_masks(self, batch: ViewBatch) -> "PairMasks":
+        """Which views are positives of each view, and which are neither positives nor negatives."""
         if self.positives == "label":
-            return Chosen(same_label(batch.labels))
-        masked = same_label(batch.labels) if self.positives == "view-pair-masked" else None
-        return Chosen(same_pair(batch), masked)
+            return PairMasks(same_label(batch.labels))
+        ignored = same_label(batch.labels) if self.positives == "view-pair-masked" else None
+        return PairMasks(same_pair(batch), ignored)
 
-    def infomax(self, z: Codes, chosen: "Chosen") -> Scalar:
-        """Eq. 2, a sum over the subembeddings; Eq. 1 for a pipeline with one InfoMax."""
+    def infomax(self, z: Codes, masks: "PairMasks") -> Scalar:
+        """Eq. 2, a sum over the subembeddings; Eq. 1 for the pipelines with one InfoMax."""
         terms = [
-            contrast(part, chosen.positives, temperature=self.temperature, ignored=chosen.ignored)
-            for part in self._contrasted(z)
+            info_nce(embedding, masks.positives, temperature=self.temperature, ignored=masks.ignored)
+            for embedding in self._contrast_inputs(z)
         ]
         return torch.stack(terms).sum()
 
-    def regulariser(self, name: str, r: FeatureViews, z: Views, chosen: "Chosen") -> Scalar:
-        """R, of z or of r."""
-        on_r = name in self.on_r
+    def regularizer(self, name: str, r: FeatureViews, z: Views, masks: "PairMasks") -> Scalar:
+        """The regularizer R on z, or on r if it is among `regularize_features`."""
+        on_features = name in self.regularize_features
         if name == "hessian":
-            by, codes = (self.gradient_by_r, r) if on_r else (self.gradient_by_z, z)
-            gradient = by(codes.flatten(0, 1), chosen)
-            return hessian_blocks(gradient.unflatten(1, (self.subembeddings, -1)))
-        first, second = (unit_parts(view, self.subembeddings) for view in (r if on_r else z).unbind(1))
+            gradient_fn, codes = (self.gradient_by_r, r) if on_features else (self.gradient_by_z, z)
+            gradient = gradient_fn(codes.flatten(0, 1), masks)
+            return hessian_blocks(gradient.unflatten(1, (self.num_subembeddings, -1)))
+        first, second = (
+            unit_parts(view, self.num_subembeddings) for view in (r if on_features else z).unbind(1)
+        )
         if name == "infomin":  # within each view
-            both = [infomin(view, temperature=self.temperature) for view in (first, second)]
-            return torch.stack(both).mean()
+            per_view = [infomin(view, temperature=self.temperature) for view in (first, second)]
+            return torch.stack(per_view).mean()
         if name == "dependence":
             return dependence(torch.cat([first, second]))
         if name == "correlation":
             return correlation(torch.cat([first, second]))
         return orthogonality(first, second, permuted=name == "permuted_orthogonality")
 
-    def gradient_by_z(self, z: Codes, chosen: "Chosen") -> Codes:
-        """Of the sum of all rows' InfoMax, by the embedding of unit length: by one that is not yet normalised, the
-        gradient would shrink as embeddings grow, and R with it."""
-        parts = [
-            contrast_gradient(part, chosen.positives, temperature=self.temperature, ignored=chosen.ignored)
-            for part in self._contrasted(z)
+    def gradient_by_z(self, z: Codes, masks: "PairMasks") -> Codes:
+        """The gradient of InfoMax, summed over rows, with respect to the normalized embedding.
+
+        The gradient with respect to the embedding before normalization would shrink as embeddings grow, and so would
+        the regularizer.
+        """
+        gradients = [
+            contrast_gradient(embedding, masks.positives, temperature=self.temperature, ignored=masks.ignored)
+            for embedding in self._contrast_inputs(z)
         ]
-        return torch.cat(parts, 1)
+        return torch.cat(gradients, 1)
 
-    def gradient_by_r(self, r: Features, chosen: "Chosen") -> Features:
-        """The same by the features brought to unit length, their length held."""
-        further = torch.is_grad_enabled()
-        with torch.enable_grad():  # a validation has no gradients, and this needs one
-            unit = F.normalize(r, dim=1)
-            unit = unit if unit.requires_grad else unit.requires_grad_()
+    def gradient_by_r(self, r: Features, masks: "PairMasks") -> Features:
+        """The gradient of InfoMax with respect to the direction of the features, at constant length."""
+        create_graph = torch.is_grad_enabled()
+        with torch.enable_grad():  # this regularizer needs gradients, which validation disables
+            direction = F.normalize(r, dim=1)
+            direction = direction if direction.requires_grad else direction.requires_grad_()
             length = r.norm(dim=1, keepdim=True)
-            z = self.normalise(self.head(unit * length).to(r.dtype))
-            by_z = self.gradient_by_z(z, chosen)
-            return torch.autograd.grad(z, unit, by_z, create_graph=further)[0]
+            z = self.normalize(self.head(direction * length).to(r.dtype))
+            gradient_z = self.gradient_by_z(z, masks)
+            return torch.autograd.grad(z, direction, gradient_z, create_graph=create_graph)[0]
 
-    def _contrasted(self, z: Codes) -> tuple[Float[Tensor, "b e"], ...]:
-        """What has an InfoMax of its own."""
-        return z.chunk(self.subembeddings, 1) if self.pipeline == "separate" else (z,)
+    def _contrast_inputs(self, z: Codes) -> tuple[Float[Tensor, "b e"], ...]:
+        """The embeddings to which InfoMax is applied: every subembedding, or the whole embedding."""
+        return z.chunk(self.num_subembeddings, 1) if self.pipeline == "separate" else (z,)
 
 
-class Chosen(NamedTuple):
-    """Rows are the views of this process, columns those of the joined batch."""
+class PairMasks(NamedTuple):
+    """Masks with one row per view of this process and one column per view of the global batch."""
 
     positives: Bool[Tensor, "v n"]
     ignored: Bool[Tensor, "v n"] | None = None

@@ -9,9 +9,8 @@ from torch import nn
 
 from unbraid.distributed import noise_like
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.methods.base import Facts, Player
-from unbraid.nn import JointCritic
-from unbraid.nn.batch_norm import keeping_statistics
+from unbraid.methods.base import BuildSpec, Player
+from unbraid.nn import JointCritic, frozen_batch_stats
 from unbraid.objectives import (
     Likelihood,
     Pixels,
@@ -20,35 +19,38 @@ from unbraid.objectives import (
     kl_to_standard_normal,
     log_density_ratio,
 )
-from unbraid.optimisers import Adam
+from unbraid.optimizers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.types import Batch, Terms
 
 
 class SVAE(Autoencoder[Batch]):
-    r"""VAE that also minimises the divergence the other way round, from the model to the encoder.
+    r"""VAE that also minimizes the reverse divergence, from the model to the encoder.
 
     .. math:: L = KL(q(x, z) \| p(x, z)) + ρ KL(p(x, z) \| q(x, z))
 
-    The first is the VAE's loss and a constant. Of the second, -log q(z|x) of codes that images were made from moves
-    the encoder, and a critic D, which tells (x, z) of the encoder from (x, z) of the model, moves the decoder.
+    The first term is the loss of the VAE up to a constant. In the second term, -log q(z|x) of the codes that images
+    were generated from trains the encoder, and a critic D, which distinguishes (x, z) of the encoder from (x, z) of the
+    model, trains the decoder.
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        critic: Observations and codes to two logits, the first for those of the encoder.
-        reverse: The weight ρ of the second divergence; 0 is the VAE.
-        beta: The weight of the KL divergence to the prior.
-        likelihood: The family p(x|z): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        critic: Network from observations and codes to two logits, the first for codes of the encoder.
+        lambda_reverse_kl: Weight ρ of the reverse divergence; 0 is the VAE.
+        beta: Weight of the KL divergence to the prior.
+        likelihood: Likelihood p(x|z): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
     """
 
     @classmethod
-    def parts(cls, facts: Facts, wanted: Set[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-        parts = super().parts(facts, wanted - {"critic"}, settings)
-        if "critic" in wanted:
-            codes = getattr(settings.get("encoder"), "codes", facts.codes)
-            parts["critic"] = JointCritic(facts.shape, codes)
-        return parts
+    def default_arguments(
+        cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        arguments = super().default_arguments(spec, missing - {"critic"}, settings)
+        if "critic" in missing:
+            latent_dim = getattr(settings.get("encoder"), "latent_dim", spec.latent_dim)
+            arguments["critic"] = JointCritic(spec.shape, latent_dim)
+        return arguments
 
     def __init__(
         self,
@@ -56,39 +58,39 @@ class SVAE(Autoencoder[Batch]):
         decoder: nn.Module,
         critic: nn.Module,
         *,
-        reverse: float = 1.0,
+        lambda_reverse_kl: float = 1.0,
         beta: float = 1.0,
         likelihood: Likelihood = Pixels(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
-        require_nonnegative(reverse=reverse, beta=beta)
-        self.critic, self.reverse, self.beta = critic, reverse, beta
+        require_nonnegative(lambda_reverse_kl=lambda_reverse_kl, beta=beta)
+        self.critic, self.lambda_reverse_kl, self.beta = critic, lambda_reverse_kl, beta
 
     def loss(self, batch: Batch) -> Terms:
         q = self.posterior(batch.x)
         z = q.sample()
-        made_from = noise_like(z)
-        nll, kl = self.likelihood.nll(self.decoded(z), batch.x), kl_to_standard_normal(q)
-        with keeping_statistics(self.encoder, self.decoder):
-            x = self.decode(made_from)  # without the likelihood's noise, as the authors have it
-            q_made = self.posterior(x.detach())
-        ratio = -log_density_ratio(self.critic(x, made_from).to(z.dtype))  # E_p[log p(x, z) - log q(x, z)]
-        found = code_nll(q_made, made_from)
-        total = nll + self.beta * kl + self.reverse * (ratio + found)
-        return Terms(total, {"nll": nll, "kl": kl, "ratio": ratio, "codes": found})
+        z_prior = noise_like(z)
+        nll, kl = self.likelihood.nll(self.decode_parameters(z), batch.x), kl_to_standard_normal(q)
+        with frozen_batch_stats(self.encoder, self.decoder):
+            x = self.decode(z_prior)  # without the noise of the likelihood, as in the authors' code
+            q_generated = self.posterior(x.detach())
+        ratio = -log_density_ratio(self.critic(x, z_prior).to(z.dtype))  # E_p[log p(x, z) - log q(x, z)]
+        recovered = code_nll(q_generated, z_prior)
+        total = nll + self.beta * kl + self.lambda_reverse_kl * (ratio + recovered)
+        return Terms(total, {"nll": nll, "kl": kl, "ratio": ratio, "codes": recovered})
 
     def critic_loss(self, batch: Batch) -> Terms:
-        """What the critic minimises; no gradient reaches encoder or decoder."""
-        with torch.no_grad(), keeping_statistics(self.encoder, self.decoder):
+        """The loss of the critic; no gradient reaches encoder or decoder."""
+        with torch.no_grad(), frozen_batch_stats(self.encoder, self.decoder):
             z = self.posterior(batch.x).sample()
-            made_from = noise_like(z)
-            made = self.decode(made_from)
-        logits = self.critic(torch.cat([batch.x, made]), torch.cat([z, made_from])).to(z.dtype)
+            z_prior = noise_like(z)
+            generated = self.decode(z_prior)
+        logits = self.critic(torch.cat([batch.x, generated]), torch.cat([z, z_prior])).to(z.dtype)
         return Terms(critic_cross_entropy(*logits.chunk(2)), {})
 
     def players(self) -> tuple[Player, ...]:
         autoencoder = [*self.encoder.parameters(), *self.decoder.parameters()]
         return (
             Player("autoencoder", autoencoder, self.loss),
-            Player("critic", self.critic.parameters(), self.critic_loss, Adam(rate=1e-4, beta1=0.5)),
+            Player("critic", self.critic.parameters(), self.critic_loss, Adam(lr=1e-4, beta1=0.5)),
         )

@@ -13,9 +13,9 @@ class VAE(Autoencoder[Batch]):
     .. math:: L = KL(q(z|x) \| p(z)) - E_{q(z|x)}[\log p(x|z)] \quad \text{(Eq. 3, negated)}
 
     Args:
-        encoder: Observations to the posterior q(z|x); needs an attribute `codes`.
-        decoder: Codes to the parameters of p(x|z).
-        likelihood: The family p(x|z): bernoulli, or normal:SIGMA.
+        encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
+        decoder: Network from codes to the parameters of p(x|z).
+        likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Scores of a code against known factors, and without them: arrays in, a result with its evidence out."""
+"""Metrics of a code, with and without ground-truth factors: functions from arrays to a score and its details."""
 
-from unbraid.metrics.active_codes import ActiveCodes, active_codes
+from unbraid.metrics.active_dims import ActiveDims, active_dims
 from unbraid.metrics.background_distance import BackgroundDistance, background_distance
 from unbraid.metrics.background_norm import BackgroundNorm, background_norm
 from unbraid.metrics.beta_vae_score import BetaVAEScore, beta_vae_score
@@ -10,15 +10,15 @@ from unbraid.metrics.clustering import Clustering, clustering
 from unbraid.metrics.dci import DCI, dci
 from unbraid.metrics.disentanglement_gap import DisentanglementGap, disentanglement_gap
 from unbraid.metrics.explicitness import Explicitness, explicitness
+from unbraid.metrics.factor_probe import FactorProbe, factor_probe
 from unbraid.metrics.factor_vae_score import FactorVAEScore, factor_vae_score
 from unbraid.metrics.gaussian_total_correlation import GaussianTotalCorrelation, gaussian_total_correlation
 from unbraid.metrics.group_accuracy import GroupAccuracy, group_accuracy
 from unbraid.metrics.info_mec import InfoMEC, info_mec
-from unbraid.metrics.information import discretize, entropy, mutual_information, neighbour_information
+from unbraid.metrics.information import discretize, entropy, mutual_information, neighbor_information
 from unbraid.metrics.irs import IRS, irs
-from unbraid.metrics.kl_per_code import KLPerCode, kl_per_code
-from unbraid.metrics.latents import LatentMCC, LatentR2, latent_mcc, latent_r2
-from unbraid.metrics.leak import Leak, leak
+from unbraid.metrics.kl_per_dim import KLPerDim, kl_per_dim
+from unbraid.metrics.latents import LatentMCC, LatentR2, highest_variance_dims, latent_mcc, latent_r2
 from unbraid.metrics.mcc import MCC, mcc
 from unbraid.metrics.mig import MIG, mig
 from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model_centrality
@@ -40,7 +40,7 @@ __all__ = [
     "SAP",
     "UDR",
     "W2",
-    "ActiveCodes",
+    "ActiveDims",
     "BackgroundDistance",
     "BackgroundNorm",
     "BetaVAEScore",
@@ -49,14 +49,14 @@ __all__ = [
     "Clustering",
     "DisentanglementGap",
     "Explicitness",
+    "FactorProbe",
     "FactorVAEScore",
     "GaussianTotalCorrelation",
     "GroupAccuracy",
     "InfoMEC",
-    "KLPerCode",
+    "KLPerDim",
     "LatentMCC",
     "LatentR2",
-    "Leak",
     "ModelCentrality",
     "Modularity",
     "Probe",
@@ -64,7 +64,7 @@ __all__ = [
     "SpreadRank",
     "TranslationDifficulty",
     "VariationPredictability",
-    "active_codes",
+    "active_dims",
     "background_distance",
     "background_norm",
     "beta_vae_score",
@@ -77,21 +77,22 @@ __all__ = [
     "disentanglement_gap",
     "entropy",
     "explicitness",
+    "factor_probe",
     "factor_vae_score",
     "gaussian_total_correlation",
     "group_accuracy",
+    "highest_variance_dims",
     "info_mec",
     "irs",
-    "kl_per_code",
+    "kl_per_dim",
     "latent_mcc",
     "latent_r2",
-    "leak",
     "mcc",
     "mig",
     "model_centrality",
     "modularity",
     "mutual_information",
-    "neighbour_information",
+    "neighbor_information",
     "probe",
     "sap",
     "spectrum",

@@ -1,4 +1,4 @@
-"""The arrays every metric takes: checked once at the door, with one sentence for each mistake."""
+"""Checks and conversions of the arrays that metrics take."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -7,10 +7,9 @@ from jaxtyping import Bool, Float, Int
 def as_codes(
     codes: np.ndarray, *, name: str = "codes", samples: int | None = None, columns: int | None = None
 ) -> Float[np.ndarray, "n d"]:
-    """The codes as float64, one row a sample and one column a code.
+    """The codes as float64, one row per sample and one column per dimension.
 
-    `samples` and `columns` are the numbers of rows and columns they must have, where another array sets
-    them.
+    `samples` and `columns` are the required numbers of rows and columns, if other arrays determine them.
     """
     codes = np.asarray(codes)
     if codes.ndim != 2:
@@ -43,10 +42,10 @@ def as_factors(
     name: str = "factors",
     varying: bool = True,
 ) -> Int[np.ndarray, "n k"]:
-    """The factors as int64, one row a sample and one column a factor.
+    """The factors as int64, one row per sample and one column per factor.
 
-    `samples` is the number of codes they describe, `columns` the number of factors they must have.
-    With `varying`, a factor that takes one value is refused: nothing can be said about it.
+    `samples` and `columns` are the required numbers of rows and columns. With `varying`, a factor with a single value
+    raises an error, because its score is undefined.
     """
     factors = np.asarray(factors)
     if factors.ndim != 2:
@@ -70,38 +69,38 @@ def as_factors(
 def as_labels(
     labels: np.ndarray, *, samples: int | None = None, name: str = "labels"
 ) -> Int[np.ndarray, " n"]:
-    """One integer a sample, as int64."""
+    """One integer per sample, as int64."""
     labels = np.asarray(labels)
     if labels.ndim != 1:
-        raise ValueError(f"{name} must be one integer a sample; got shape {labels.shape}; pick one column.")
+        raise ValueError(f"{name} must be one integer per sample; got shape {labels.shape}; pick one column.")
     labels = _as_integers(labels, name)
     _check_samples(len(labels), samples, name)
     return labels
 
 
 def once_each(instances: np.ndarray | None, samples: int) -> Int[np.ndarray, " m"]:
-    """The first sample of each thing, in the order of the samples; all of them where things have no number.
+    """The first sample of each instance, in the order of the samples; all samples if `instances` is None.
 
-    What is drawn with replacement may show one thing twice. In a fold that fits and in one that tests, it would be
-    told by heart; and it is no further evidence.
+    Sampling with replacement may select an instance twice. If one copy were in the training fold and one in the test
+    fold, a classifier could memorize it; duplicates also are not independent evidence.
     """
     if instances is None:
         return np.arange(samples)
-    things = as_labels(instances, samples=samples, name="instances")
-    return np.sort(np.unique(things, return_index=True)[1])
+    instances = as_labels(instances, samples=samples, name="instances")
+    return np.sort(np.unique(instances, return_index=True)[1])
 
 
 def varying(codes: Float[np.ndarray, "n d"]) -> Bool[np.ndarray, " d"]:
-    """Which codes take more than one value."""
+    """Mask of the dimensions that take more than one value."""
     return (codes != codes[0]).any(axis=0)
 
 
 def standardize(
     codes: Float[np.ndarray, "n d"], *others: Float[np.ndarray, "_ d"]
 ) -> tuple[Float[np.ndarray, "_ d"], ...]:
-    """Codes with mean 0 and variance 1, and `others` moved by the same map; a constant code becomes 0."""
-    mean, spread, alive = codes.mean(axis=0), codes.std(axis=0), varying(codes)
-    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=alive & (spread >= np.finfo(float).tiny))
+    """Codes with mean 0 and variance 1, and `others` transformed by the same map; a constant dimension becomes 0."""
+    mean, std, alive = codes.mean(axis=0), codes.std(axis=0), varying(codes)
+    scale = np.divide(1.0, std, out=np.zeros_like(std), where=alive & (std >= np.finfo(float).tiny))
     return tuple((table - mean) * scale for table in (codes, *others))
 
 
@@ -117,7 +116,7 @@ def _as_integers(values: np.ndarray, name: str) -> np.ndarray:
 def _check_samples(found: int, required: int | None, name: str) -> None:
     if required is not None and found != required:
         raise ValueError(
-            f"{name} must have one row a sample; got {found} rows for {required} samples; "
+            f"{name} must have one row per sample; got {found} rows for {required} samples; "
             "pass arrays of equal length."
         )
     if found < 2:

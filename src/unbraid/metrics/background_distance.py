@@ -1,5 +1,5 @@
-"""How far the background's codes lie from the target's. Towards Principled Objectives for Contrastive
-Disentanglement, 2020, Eq. 9 and Sec. 4, and beside it what two halves of the target are apart."""
+"""Distance between background and target codes, and between two halves of the target for comparison. Towards Principled
+Objectives for Contrastive Disentanglement, 2020, Eq. 9 and Sec. 4."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,14 @@ from unbraid.metrics.w2 import w2
 
 
 class BackgroundDistance(NamedTuple):
-    score: float  # mean squared W2 between batches of target and background: the paper's L_W2
-    halves: float  # the same between batches of two halves of the target
-    ratio: float  # score / halves: 1 where both are distributed alike, whatever the scale of the codes
-    means: float  # the same three of the posterior means
+    score: (
+        float  # mean squared W2 between batches of target and background, the paper's L_W2; lower is better
+    )
+    halves: float  # mean squared W2 between batches of two halves of the target
+    ratio: (
+        float  # score / halves: 1 if both have the same distribution, independent of the scale of the codes
+    )
+    means: float  # score, halves and ratio of the posterior means
     means_halves: float
     means_ratio: float
     batch: int
@@ -28,16 +32,16 @@ def background_distance(
     background_codes: np.ndarray,
     *,
     rng: np.random.Generator,
-    drawn_codes: np.ndarray | None = None,
-    background_drawn_codes: np.ndarray | None = None,
+    sampled_codes: np.ndarray | None = None,
+    background_sampled_codes: np.ndarray | None = None,
     batch: int = 128,
     batches: int = 40,
 ) -> BackgroundDistance:
-    """Whether the background's codes are distributed as the target's: the squared W2 between batches of both.
+    """Squared Wasserstein distance between batches of target and background codes (lower is better for common codes).
 
-    The distance of two batches of one distribution is not 0, and shrinks with the codes, so it is set beside
-    that of two halves of the target; only their ratio compares methods. The score is of codes drawn from their
-    posteriors, as the paper's loss; of the means where a method has no posterior.
+    Two batches of one distribution have a distance above 0 that depends on the scale of the codes. Therefore only
+    `ratio`, relative to two halves of the target, compares methods. The score uses codes sampled from the posteriors,
+    as the loss of the paper does, or the means if the method has no posterior.
     """
     means = as_codes(codes), as_codes(background_codes, name="background_codes", columns=codes.shape[1])
     if batch < 2 or batches < 1:
@@ -48,15 +52,15 @@ def background_distance(
             f"background_distance needs at least 4 target and 2 background samples; got {len(means[0])} "
             f"and {len(means[1])}."
         )
-    drawn = means
-    if drawn_codes is not None and background_drawn_codes is not None:
-        drawn = (
-            as_codes(drawn_codes, name="drawn_codes", samples=len(means[0])),
-            as_codes(background_drawn_codes, name="background_drawn_codes", samples=len(means[1])),
+    sampled = means
+    if sampled_codes is not None and background_sampled_codes is not None:
+        sampled = (
+            as_codes(sampled_codes, name="sampled_codes", samples=len(means[0])),
+            as_codes(background_sampled_codes, name="background_sampled_codes", samples=len(means[1])),
         )
     rows = [_rows(rng, len(means[0]), len(means[1]), size) for _ in range(batches)]
-    found = [[_between(part, triple) for triple in rows] for part in (drawn, means)]
-    (apart, halves), (means_apart, means_halves) = np.mean(found, axis=1)
+    distances = [[_between(tables, triple) for triple in rows] for tables in (sampled, means)]
+    (apart, halves), (means_apart, means_halves) = np.mean(distances, axis=1)
     return BackgroundDistance(
         score=float(apart),
         halves=float(halves),
@@ -72,7 +76,7 @@ def background_distance(
 
 
 def _rows(rng: np.random.Generator, target: int, background: int, size: int) -> tuple[np.ndarray, ...]:
-    """Rows of two batches of the target without a common one, and of a batch of the background."""
+    """Row indices of two disjoint target batches and of one background batch."""
     chosen = rng.permutation(target)
     return chosen[:size], chosen[size : 2 * size], rng.permutation(background)[:size]
 
@@ -80,12 +84,12 @@ def _rows(rng: np.random.Generator, target: int, background: int, size: int) -> 
 def _between(
     codes: tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "m d"]], rows: tuple[np.ndarray, ...]
 ) -> tuple[float, float]:
-    """The distance of the target's first batch from the background's, and from its own second."""
+    """Distances of the first target batch from the background batch and from the second target batch."""
     target, background = codes
     first = target[rows[0]]
     return w2(first, background[rows[2]]).score, w2(first, target[rows[1]]).score
 
 
 def _ratio(apart: float, halves: float) -> float:
-    """Their quotient; codes that are all alike are no distance apart, and their ratio is 1."""
+    """apart / halves; 1 if both are 0, as for constant codes."""
     return float(apart / halves) if halves > 0 else float("inf") if apart > 0 else 1.0

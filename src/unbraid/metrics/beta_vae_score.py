@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.linear_model import LogisticRegression
 
-from unbraid.metrics.encodings import Design, Encodings, Represent, as_images
+from unbraid.metrics.encodings import EncodeFactors, Encodings, FactorGridSample, as_images
 
-CHUNK = 1 << 13  # differences averaged at once
+CHUNK = 1 << 13  # number of differences computed at once
 
 
 class Protocol(NamedTuple):
-    """The sample sizes of a protocol; `images` is the size of `grid`'s sample of the space, 0 elsewhere."""
+    """The sample sizes of a protocol; `images` is the size of the `FactorGridSample`, 0 without one."""
 
     differences: int
     test_differences: int
@@ -31,17 +31,17 @@ PROTOCOLS = {
 class BetaVAEScore(NamedTuple):
     score: float  # test accuracy of the classifier; training accuracy without test differences
     train_score: float
-    mean_difference: Float[np.ndarray, "k d"]  # of each code while each factor is shared
+    mean_difference: Float[np.ndarray, "k d"]  # mean difference of each dimension, per shared factor
     n_differences: int
     n_test_differences: int
-    pairs: int  # over which a difference is averaged
-    encoded: int  # images that were encoded; 0 when a table of codes was given
+    pairs: int  # number of pairs that a difference is averaged over
+    encoded: int  # number of encoded images; 0 if a table of codes was passed
     protocol: str
 
 
 def beta_vae_score(
-    represent: Represent,
-    space: object,
+    encode_factors: EncodeFactors,
+    factor_space: object,
     *,
     rng: np.random.Generator,
     protocol: str = "disentanglement_lib",
@@ -51,45 +51,46 @@ def beta_vae_score(
     images: int | None = None,
     batch: int = 64,
 ) -> BetaVAEScore:
-    r"""How well a linear classifier tells, from how codes differ, which factor two images share.
+    r"""Accuracy of a linear classifier that predicts which factor two images share (higher is better).
 
     .. math:: z_{diff} = 1/L \sum_l |z_{l,1} - z_{l,2}|
 
-    over L = `pairs` pairs of factor combinations that share the value of one random factor, each pair its
-    own value. The classifier is scikit-learn's logistic regression. `represent` and `space` are those of
-    `factor_vae_score`. Constant codes do no harm here; two codes can share a factor without loss, so a
-    high score does not promise one code a factor.
+    The difference z_diff is the mean over L = `pairs` pairs of factor combinations that share the value of one random
+    factor; the value differs between the pairs. The classifier is scikit-learn's logistic regression.
+    `encode_factors` and `factor_space` are those of `factor_vae_score`. Constant dimensions have no effect. Several
+    dimensions may encode one factor without lowering the score, so a high score does not imply one dimension per
+    factor.
 
-    - `disentanglement_lib`: 10,000 differences to learn from and 5,000 to score, 64 pairs each. It asks
-      for 1.92 million images; each different one is encoded once.
-    - `infogan_cr`: 500 differences of 50 pairs, scored on themselves.
-    - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and all pairs are
-      drawn from them; four times the test differences of the first.
+    - `disentanglement_lib`: 10,000 training differences and 5,000 test differences, 64 pairs each. It
+      samples 1.92 million images; each distinct one is encoded once.
+    - `infogan_cr`: 500 differences of 50 pairs for both training and testing.
+    - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and all pairs
+      use samples of them: four times as many test differences as in `disentanglement_lib`.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
-    given = {"differences": differences, "test_differences": test_differences, "pairs": pairs}
-    given["images"] = as_images(images, protocol)
-    plan = PROTOCOLS[protocol]._replace(**{name: v for name, v in given.items() if v is not None})
-    if plan.differences < 1 or plan.test_differences < 0 or plan.pairs < 1:
+    overrides = {"differences": differences, "test_differences": test_differences, "pairs": pairs}
+    overrides["images"] = as_images(images, protocol)
+    config = PROTOCOLS[protocol]._replace(**{name: v for name, v in overrides.items() if v is not None})
+    if config.differences < 1 or config.test_differences < 0 or config.pairs < 1:
         raise ValueError(
             "a β-VAE score needs differences >= 1, test_differences >= 0 and pairs >= 1; "
-            f"got {plan.differences}, {plan.test_differences} and {plan.pairs}."
+            f"got {config.differences}, {config.test_differences} and {config.pairs}."
         )
-    encodings = Encodings(represent, space, batch)
-    shared = rng.integers(len(encodings.sizes), size=plan.differences + plan.test_differences)
-    train, test = slice(None, plan.differences), slice(plan.differences, None)
+    encodings = Encodings(encode_factors, factor_space, batch)
+    shared = rng.integers(len(encodings.sizes), size=config.differences + config.test_differences)
+    train, test = slice(None, config.differences), slice(config.differences, None)
     if len(np.unique(shared[train])) < 2:
         raise ValueError(
-            f"the {plan.differences} differences to learn from all share one factor; ask for more of them."
+            f"the {config.differences} training differences all share the same factor. Increase differences."
         )
-    if plan.images:
-        design = Design(encodings.sizes, plan.images, rng)
-        left, right = _pairs_of_design(design, shared, plan.pairs, rng)
-        codes, (rows,) = encodings.encode([design.places])
+    if config.images:
+        grid = FactorGridSample(encodings.sizes, config.images, rng)
+        left, right = _pairs_from_grid(grid, shared, config.pairs, rng)
+        codes, (rows,) = encodings.encode([grid.indices])
         left, right = rows[left], rows[right]
     else:
-        left, right = _pairs(encodings, shared, plan.pairs, rng)
+        left, right = _pairs(encodings, shared, config.pairs, rng)
         codes, (left, right) = encodings.encode([left, right])
     distance = np.concatenate(
         [
@@ -102,12 +103,12 @@ def beta_vae_score(
     train_score = float(correct[train].mean())
     means = [distance[shared == k].mean(axis=0) for k in range(len(encodings.sizes)) if (shared == k).any()]
     return BetaVAEScore(
-        score=float(correct[test].mean()) if plan.test_differences else train_score,
+        score=float(correct[test].mean()) if config.test_differences else train_score,
         train_score=train_score,
         mean_difference=np.array(means),
-        n_differences=plan.differences,
-        n_test_differences=plan.test_differences,
-        pairs=plan.pairs,
+        n_differences=config.differences,
+        n_test_differences=config.test_differences,
+        pairs=config.pairs,
         encoded=encodings.encoded,
         protocol=protocol,
     )
@@ -116,7 +117,7 @@ def beta_vae_score(
 def _pairs(
     encodings: Encodings, shared: Int[np.ndarray, " v"], pairs: int, rng: np.random.Generator
 ) -> tuple[Int[np.ndarray, "v p"], Int[np.ndarray, "v p"]]:
-    """Places of pairs of combinations that share the value of their factor."""
+    """Indices of random pairs of combinations that share the value of their factor."""
     left = np.zeros((len(shared), pairs), dtype=np.int64)
     right = np.zeros_like(left)
     for factor, (count, stride) in enumerate(zip(encodings.sizes, encodings.strides, strict=True)):
@@ -128,13 +129,13 @@ def _pairs(
     return left, right
 
 
-def _pairs_of_design(
-    design: Design, shared: Int[np.ndarray, " v"], pairs: int, rng: np.random.Generator
+def _pairs_from_grid(
+    grid: FactorGridSample, shared: Int[np.ndarray, " v"], pairs: int, rng: np.random.Generator
 ) -> tuple[Int[np.ndarray, "v p"], Int[np.ndarray, "v p"]]:
-    """The same among the samples of a design, as their numbers in it."""
-    left = rng.integers(len(design.places), size=(len(shared), pairs))
+    """Like `_pairs`, but returns row numbers in the grid sample instead of indices of combinations."""
+    left = rng.integers(len(grid.indices), size=(len(shared), pairs))
     right = np.zeros_like(left)
-    for factor in range(len(design.counts)):
+    for factor in range(len(grid.counts)):
         same = shared == factor
-        right[same] = design.sharing(factor, design.values[left[same], factor], rng)
+        right[same] = grid.sample_with_value(factor, grid.values[left[same], factor], rng)
     return left, right

@@ -1,4 +1,4 @@
-"""Gradient-boosted trees: the classifier of disentanglement_lib's DCI, with scikit-learn's very scores.
+"""Gradient-boosted trees of disentanglement_lib's DCI: the scores of scikit-learn's classifier, computed faster.
 
 Friedman, 2001, Greedy Function Approximation: A Gradient Boosting Machine, Annals of Statistics 29(5).
 """
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from sklearn._loss import HalfBinomialLoss, HalfMultinomialLoss
+from sklearn._loss import HalfBinomialLoss, HalfMultinomialLoss  # private: pyproject.toml caps scikit-learn
 
 from unbraid.metrics.regression_tree import DEPTH, Presorted, Scratch, grow_tree, route
 
 STAGES = 100  # GradientBoostingClassifier's defaults, as is DEPTH
 RATE = 0.1
-SURE = float(np.finfo(np.float64).eps)  # how near 0 and 1 scikit-learn lets the first probabilities come
+EPS = float(np.finfo(np.float64).eps)  # minimum distance of scikit-learn's first probabilities from 0 and 1
 
 
 class Boosted(NamedTuple):
-    """What DCI asks of a boosted classifier."""
+    """Importances and accuracies of a boosted classifier."""
 
-    importances: Float[np.ndarray, " d"]  # sum to 1; all 0 when no tree found a cut
+    importances: Float[np.ndarray, " d"]  # sum to 1; all 0 if no tree has a split
     train_accuracy: float
     test_accuracy: float
 
@@ -39,7 +39,7 @@ def boost(
     binary = k == 2
     loss = HalfBinomialLoss() if binary else HalfMultinomialLoss(n_classes=k)
     outputs = 1 if binary else k
-    chances = np.clip(np.bincount(target) / n, SURE, 1 - SURE)
+    chances = np.clip(np.bincount(target) / n, EPS, 1 - EPS)
     start = loss.link.link(chances[1:]) if binary else loss.link.link(chances[None])[0]
     raw = np.tile(start, (n, 1))
     test = np.ascontiguousarray(test_codes.T, dtype=np.float32)
@@ -77,11 +77,11 @@ def _leaf_values(
     chance = hit - residual
     curvature = chance * (1 - chance)
     values = np.zeros(2**DEPTH)
-    for place in range(2**DEPTH):
-        inside = np.flatnonzero(leaf == place)
+    for index in range(2**DEPTH):
+        inside = np.flatnonzero(leaf == index)
         if inside.size:
-            # Means, not sums, and ascending samples: the rounding is scikit-learn's too.
+            # Means and ascending samples, as in scikit-learn, for equal rounding.
             below = curvature[inside].sum() / inside.size
             above = residual[inside].sum() / inside.size * factor
-            values[place] = above / below if abs(below) >= 1e-150 else 0.0
+            values[index] = above / below if abs(below) >= 1e-150 else 0.0
     return values

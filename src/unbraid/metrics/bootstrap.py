@@ -11,12 +11,12 @@ from unbraid.metrics.arrays import as_codes
 
 
 class Bootstrap(NamedTuple):
-    score: float  # on the sample as it is
+    score: float  # on the original sample
     low: float
     high: float
     level: float
     scores: Float[np.ndarray, " repeats"]
-    n: int  # how many samples each repeat redraws
+    n: int  # number of samples per repetition
 
 
 def bootstrap(
@@ -29,16 +29,16 @@ def bootstrap(
     level: float = 0.95,
     **arguments: Any,
 ) -> Bootstrap:
-    """Interval of a metric over redrawn samples: what another sample of the same run would score.
+    """Bootstrap interval of a metric over resampled observations of one run.
 
     `metric` is any function of (codes, factors, **arguments) whose result has a `score`. The middle
     `level` share of its scores on samples drawn with replacement. When `arguments` hold a test sample
-    (`test_codes` with `test_factors` or `test_labels`), that is what is redrawn, since the score is a
-    mean over it. The interval says nothing of other seeds or other training runs. Repeated samples
-    raise estimates of information, and with them the interval of MIG and its kin.
+    (`test_codes` with `test_factors` or `test_labels`), the test sample is resampled, because the score is a
+    mean over it. The interval does not cover other seeds or runs. Repeated samples raise estimates of information,
+    and with them the intervals of MIG and similar metrics.
     """
     if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1; got {level}.")
+        raise ValueError(f"level must be between 0 and 1; got {level}.")
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2; got {repeats}.")
     codes = as_codes(codes)

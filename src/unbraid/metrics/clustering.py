@@ -16,13 +16,13 @@ from unbraid.metrics.information import relabel
 
 
 class Clustering(NamedTuple):
-    score: float  # accuracy of the clusters of the map under the best match to the classes
-    chance: float  # the same for shuffled clusters; above 1 / classes, and falling with n
+    score: float  # accuracy of the clusters of the map under the best match to the classes; higher is better
+    chance: float  # the same for shuffled clusters; above 1 / classes, and decreasing with n
     n: int
     silhouette_map_clusters: float
     silhouette_map_labels: float
     silhouette_codes_clusters: float
-    n_silhouette: int  # how many of the samples the silhouettes were taken on
+    n_silhouette: int  # number of samples for the silhouettes
     clusters: Int[np.ndarray, " n"]
     map: Float[np.ndarray, "n 2"]
 
@@ -37,20 +37,19 @@ def clustering(
     silhouette_samples: int = 10_000,
     shuffles: int = 20,
 ) -> Clustering:
-    """Whether the classes are the clusters of the code: t-SNE to two dimensions, k-means with one
-    cluster a class, and the best one-to-one match of clusters to classes.
+    """Accuracy of k-means clusters as classes after t-SNE, under the best match (higher is better).
 
-    The paper leaves the silhouette's protocol open, so there are three: of the map under the clusters, of the
-    map under the true classes, and of the codes under the clusters. k-means finds clusters in noise
-    too: on a code without structure the first is about 0.35 with ten clusters (0.33 to 0.38 at 1,000
-    samples), the third from 0 to 0.17, falling with the dimension. Silhouettes compare all pairs, so
-    they are taken on at most `silhouette_samples` samples. `instances` numbers the things that samples
-    show; each counts once, or copies would be clusters of their own and chance lower than it is.
+    t-SNE maps the code to two dimensions, and k-means finds one cluster per class. The paper does not specify the
+    silhouette, so there are three: of the map under the clusters, of the map under the true classes, and of the codes
+    under the clusters. k-means finds clusters in noise too: on a code without structure the first is about 0.35
+    with ten clusters (0.33 to 0.38 at 1,000 samples), the third 0 to 0.17, decreasing with the number of dimensions.
+    Silhouettes use at most `silhouette_samples` samples. `instances` has the instance of each sample; each instance
+    counts once, because duplicates would form clusters.
     """
     codes = as_codes(codes)
     labels = as_labels(labels, samples=len(codes))
-    different = once_each(instances, len(codes))
-    codes, labels = codes[different], relabel(labels[different])
+    distinct = once_each(instances, len(codes))
+    codes, labels = codes[distinct], relabel(labels[distinct])
     classes = int(labels.max()) + 1
     if classes < 2:
         raise ValueError("clustering needs labels of at least two classes; got one.")
@@ -60,27 +59,26 @@ def clustering(
         )
     if not varying(codes).any():
         raise ValueError("clustering needs a code that varies; all codes are constant.")
-    drawn = TSNE(
+    tsne_map = TSNE(
         perplexity=min(perplexity, (len(codes) - 1) / 3),
         init="pca" if codes.shape[1] > 1 else "random",
         random_state=int(rng.integers(2**31)),
     ).fit_transform(codes)
-    drawn = drawn.astype(np.float64)
+    tsne_map = tsne_map.astype(np.float64)
     kmeans = KMeans(classes, random_state=int(rng.integers(2**31)))
-    found = kmeans.set_params(n_init=10).fit_predict(drawn)
-    clusters = found.astype(np.int64)
-    some = rng.permutation(len(codes))[:silhouette_samples]
+    clusters = kmeans.set_params(n_init=10).fit_predict(tsne_map).astype(np.int64)
+    subset = rng.permutation(len(codes))[:silhouette_samples]
     chance = np.mean([matched_accuracy(rng.permutation(clusters), labels) for _ in range(shuffles)])
     return Clustering(
         score=matched_accuracy(clusters, labels),
         chance=float(chance),
         n=len(codes),
-        silhouette_map_clusters=_silhouette(drawn[some], clusters[some]),
-        silhouette_map_labels=_silhouette(drawn[some], labels[some]),
-        silhouette_codes_clusters=_silhouette(codes[some], clusters[some]),
-        n_silhouette=len(some),
+        silhouette_map_clusters=_silhouette(tsne_map[subset], clusters[subset]),
+        silhouette_map_labels=_silhouette(tsne_map[subset], labels[subset]),
+        silhouette_codes_clusters=_silhouette(codes[subset], clusters[subset]),
+        n_silhouette=len(subset),
         clusters=clusters,
-        map=drawn,
+        map=tsne_map,
     )
 
 
@@ -93,5 +91,5 @@ def matched_accuracy(clusters: Int[np.ndarray, " n"], labels: Int[np.ndarray, " 
 
 
 def _silhouette(points: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"]) -> float:
-    with config_context(working_memory=64):  # MiB; distances are taken in slices of this size
+    with config_context(working_memory=64):  # MiB; distances are computed in slices of this size
         return float(silhouette_score(points, labels))

@@ -17,22 +17,24 @@ from unbraid.metrics.probe import as_columns
 from unbraid.metrics.regression_tree import presort
 
 REGRESSIONS = ("infogan_cr", "infogan_cr_cv", "infogan_cr_cv_sampled")
-PROTOCOLS = ("disentanglement_lib", "histogram", "lightgbm", *REGRESSIONS)
+PROTOCOLS = ("disentanglement_lib", "histogram", *REGRESSIONS)
 DSPRITES_DEPTHS = (4, 2, 4, 2, 2)  # InfoGAN-CR's, for shape, scale, orientation, x, y
 CV_DEPTHS = range(2, 16)
-CV_ROWS, CV_TREES = 5_000, 10  # of a sampled cross-validation
-TINY = 1e-11  # keeps the entropy of a code without importance defined
+CV_ROWS, CV_TREES = 5_000, 10  # numbers of samples and trees of a sampled cross-validation
+TINY = 1e-11  # keeps the entropy of a dimension without importance defined
 
 
 class DCI(NamedTuple):
-    score: float  # disentanglement
+    score: float  # disentanglement; higher is better
     completeness: float
     informativeness: float  # on the test sample: mean accuracy, or mean R² of the regressions
     train_informativeness: float
-    importances: Float[np.ndarray, "rows k"]  # of each code, or strand, for each factor; columns sum to 1
-    per_code: Float[np.ndarray, " rows"]  # disentanglement of each code or strand
+    importances: Float[
+        np.ndarray, "rows k"
+    ]  # importance of each dimension, or strand, for each factor; columns sum to 1
+    per_dim: Float[np.ndarray, " rows"]  # disentanglement of each dimension or strand
     per_factor: Float[np.ndarray, " k"]  # completeness of each factor
-    rows: tuple[str, ...]  # what the rows are: code 0, code 1, …, or the names of the strands
+    rows: tuple[str, ...]  # names of the rows: dimension 0, dimension 1, …, or the strands
     n: int
     n_test: int
     protocol: str
@@ -46,7 +48,7 @@ class _Samples(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """How a depth is chosen."""
+    """Cross-validation of the depth of a forest."""
 
     rows: int
     trees: int
@@ -70,74 +72,85 @@ def dci(
     depths: Sequence[int] | None = None,
     trees: int = 100,
 ) -> DCI:
-    r"""How few factors each code matters for, how few codes each factor needs, how well they tell it.
+    r"""Disentanglement, completeness and informativeness from importances of predictors (higher is better).
 
     .. math:: D = \sum_j w_j (1 - H_K(P_{j·})),   C = \sum_k v_k (1 - H_D(P_{·k}))
 
-    P is the importance of each code in predicting each factor, its rows or columns scaled to sum to 1; the
-    entropies have the number of factors or codes as base; w and v are the row and column shares of all
-    importance.
+    P is the importance of each dimension for predicting each factor, with rows or columns scaled to sum to 1; the
+    entropies have the number of factors or dimensions as base; w and v are the row and column shares of the total
+    importance. D is high if each dimension matters for few factors, C if few dimensions matter for each factor.
 
-    The value depends strongly on the number of samples (five factors, turned, scored 0.15 with 500, 0.18 with
-    1,000 and 0.24 with 10,000): compare only scores of equal `n`, which the result carries, and of one
-    `protocol`:
+    The score depends strongly on the number of samples (five rotated factors: 0.15 with 500, 0.18 with 1,000, 0.24
+    with 10,000). Compare only scores of equal `n` and `protocol`:
 
     - `disentanglement_lib`: gradient-boosted trees, the scores of scikit-learn's
-      `GradientBoostingClassifier(random_state=s)`; s is `rng.integers(2**31 - 1)`, drawn anew for each
-      factor, and matters only for ties. 10,000 training and 5,000 test samples there.
-    - `histogram`: the same model on 64 bins a code, with 16 stages of rate 0.3 instead of 100 of 0.1. Much
-      faster, and ranks representations alike; its values are its own. Not random.
-    - `lightgbm`: LightGBM's classifier and its gain importances (extra `gbt`).
-    - `infogan_cr`: random forests on standardised codes and factor values, with one of `depths` for each
-      factor (default: those for dSprites' five); v_k is 1 / K. 73,728 samples there and no test sample:
-      leave it out to score on the training sample.
-    - `infogan_cr_cv`: the same, each depth the best of 2 to 15 in three-fold cross-validation. An hour of
-      processor time for six factors of 50,000 samples.
-    - `infogan_cr_cv_sampled`: the same, but depths are chosen on 5,000 of the samples, by forests of 10 trees.
-      One to four minutes there. The forests that count have all samples and all trees.
+      `GradientBoostingClassifier(random_state=s)`; s is `rng.integers(2**31 - 1)`, drawn for each
+      factor, and affects only ties. 10,000 training and 5,000 test samples there.
+    - `histogram`: the same model on 64 bins per dimension, with 16 stages of rate 0.3 instead of 100 of 0.1. Much
+      faster, with a similar ranking of representations but different values. Not random.
+    - `infogan_cr`: random forests on standardized codes and factor values, with one of `depths` per factor (default:
+      those of the five dSprites factors); v_k is 1 / K. 73,728 samples there and no test sample: omit the test
+      sample to score on the training sample.
+    - `infogan_cr_cv`: `infogan_cr` with the best depth of 2 to 15 in three-fold cross-validation. One hour of
+      CPU time for six factors and 50,000 samples.
+    - `infogan_cr_cv_sampled`: depths are chosen on 5,000 of the samples with forests of 10 trees (one to four
+      minutes). The scored forests use all samples and all trees.
 
     `trees` is the size of the forests (InfoGAN-CR took scikit-learn's default, once 10, now 100). `strands`
-    maps names to columns; a strand's importance is the sum over its codes, and other columns are left out.
+    maps names to columns; the importance of a strand is the sum over its dimensions, and other columns are left out.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     samples = _as_samples(codes, factors, test_codes, test_factors, protocol)
-    rows = {f"code {j}": np.array([j]) for j in range(samples.codes.shape[1])}
-    if strands is not None:
-        rows = {name: as_columns(columns, samples.codes.shape[1], name) for name, columns in strands.items()}
-        chosen = np.concatenate([*rows.values(), np.zeros(0, dtype=np.int64)])
-        if len(np.unique(chosen)) < len(chosen):
-            raise ValueError(f"strands must not share columns; got {dict(strands)}; score nested ones apart.")
+    rows = _as_rows(strands, samples.codes.shape[1])
     k = samples.factors.shape[1]
     if len(rows) < 2 or k < 2:
-        what = "strands" if strands is not None else "codes"
-        raise ValueError(f"DCI compares at least two {what} and two factors; got {len(rows)} and {k}.")
+        unit = "strands" if strands is not None else "dimensions"
+        raise ValueError(f"DCI needs at least two {unit} and two factors; got {len(rows)} and {k}.")
     order = np.concatenate(list(rows.values()))
     samples = samples._replace(codes=samples.codes[:, order], test_codes=samples.test_codes[:, order])
     fits = _fit(samples, protocol, rng, depths, trees)
     per_column = np.array([fit.importances for fit in fits]).T
     starts = np.cumsum([0] + [len(columns) for columns in rows.values()])[:-1]
     importances = np.add.reduceat(per_column, starts, axis=0)
-    per_code = 1 - entropy(importances.T + TINY, base=k)
+    per_dim = 1 - entropy(importances.T + TINY, base=k)
     per_factor = 1 - entropy(importances + TINY, base=len(rows))
-    total = importances.sum()
-    row_shares = importances.sum(axis=1) / total if total > 0 else np.full(len(rows), 1 / len(rows))
-    column_shares = importances.sum(axis=0) / total if total > 0 else np.full(k, 1 / k)
-    if protocol in REGRESSIONS:
-        column_shares = np.full(k, 1 / k)
+    row_shares = _shares(importances, axis=1)
+    column_shares = np.full(k, 1 / k) if protocol in REGRESSIONS else _shares(importances, axis=0)
     return DCI(
-        score=float(np.clip(per_code @ row_shares, 0, 1)),
+        score=float(np.clip(per_dim @ row_shares, 0, 1)),
         completeness=float(np.clip(per_factor @ column_shares, 0, 1)),
         informativeness=float(np.mean([fit.test_score for fit in fits])),
         train_informativeness=float(np.mean([fit.train_score for fit in fits])),
         importances=importances,
-        per_code=per_code,
+        per_dim=per_dim,
         per_factor=per_factor,
         rows=tuple(rows),
         n=len(samples.codes),
         n_test=len(samples.test_codes),
         protocol=protocol,
     )
+
+
+def _as_rows(
+    strands: Mapping[str, Sequence[int]] | None, width: int
+) -> dict[str, Int[np.ndarray, " columns"]]:
+    """The columns of each row of the importances: those of the strands, or one per dimension."""
+    if strands is None:
+        return {f"dimension {j}": np.array([j]) for j in range(width)}
+    rows = {name: as_columns(columns, width, name) for name, columns in strands.items()}
+    chosen = np.concatenate([*rows.values(), np.zeros(0, dtype=np.int64)])
+    if len(np.unique(chosen)) < len(chosen):
+        raise ValueError(
+            f"strands must not share columns; got {dict(strands)}. Score nested strands separately."
+        )
+    return rows
+
+
+def _shares(importances: Float[np.ndarray, "rows k"], *, axis: int) -> Float[np.ndarray, " r"]:
+    """Share of each factor (axis 0) or row (axis 1) in the total importance; equal shares if all are 0."""
+    sums, total = importances.sum(axis=axis), importances.sum()
+    return sums / total if total > 0 else np.full(len(sums), 1 / len(sums))
 
 
 def _as_samples(
@@ -153,7 +166,7 @@ def _as_samples(
         return _Samples(codes, factors, codes, factors)
     if test_codes is None or test_factors is None:
         raise ValueError(
-            f"DCI by protocol {protocol!r} needs a test sample; pass both test_codes and test_factors."
+            f"DCI with protocol {protocol!r} needs a test sample. Pass both test_codes and test_factors."
         )
     test_codes = as_codes(test_codes, name="test_codes", columns=codes.shape[1])
     test_factors = as_factors(
@@ -169,13 +182,13 @@ def _fit(
     depths: Sequence[int] | None,
     trees: int,
 ) -> list[_Fit]:
-    """The importances of the codes for each factor, and how well the factor is predicted."""
+    """Importances of the dimensions for each factor, and the accuracy of the predictor."""
     factors = samples.factors.shape[1]
     columns = zip(samples.factors.T, samples.test_factors.T, strict=True)
     if protocol == "histogram":
         return [_Fit(*boost_histograms(samples.codes, y, samples.test_codes, t)) for y, t in columns]
     if rng is None:
-        raise ValueError(f"DCI by protocol {protocol!r} is random; pass rng=numpy.random.default_rng(0).")
+        raise ValueError(f"DCI with protocol {protocol!r} is random. Pass rng=numpy.random.default_rng(0).")
     seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=factors)]
     if protocol == "disentanglement_lib":
         train = presort(samples.codes)
@@ -183,8 +196,6 @@ def _fit(
             _Fit(*boost(train, y, samples.test_codes, t, random_state=seed))
             for (y, t), seed in zip(columns, seeds, strict=True)
         ]
-    if protocol == "lightgbm":
-        return [_light(samples, y, t, seed) for (y, t), seed in zip(columns, seeds, strict=True)]
     if protocol in ("infogan_cr_cv", "infogan_cr_cv_sampled"):
         search = _Search(len(samples.codes), trees)
         if protocol == "infogan_cr_cv_sampled":
@@ -194,14 +205,14 @@ def _fit(
         depths = DSPRITES_DEPTHS
     if len(depths) != factors:
         raise ValueError(
-            f"depths must hold one depth for each of {factors} factors; got {len(depths)}; "
-            "pass depths=…, or let protocol 'infogan_cr_cv_sampled' choose them."
+            f"depths must hold one depth for each of {factors} factors; got {len(depths)}. "
+            "Pass depths=…, or use protocol 'infogan_cr_cv_sampled'."
         )
     return [_forest(samples, k, depths[k], trees, seeds[k]) for k in range(factors)]
 
 
 def _forest(samples: _Samples, factor: int, depth: "int | _Search", trees: int, seed: int) -> _Fit:
-    """A random-forest regression of the given depth, or of the depth that cross-validates best."""
+    """A random-forest regression of the given depth, or of the depth with the best cross-validation score."""
     codes, test_codes = standardize(samples.codes, samples.test_codes)
     values, test_values = standardize(
         samples.factors[:, [factor]].astype(np.float64), samples.test_factors[:, [factor]].astype(np.float64)
@@ -209,32 +220,13 @@ def _forest(samples: _Samples, factor: int, depth: "int | _Search", trees: int, 
     values, test_values = values[:, 0], test_values[:, 0]
     if isinstance(depth, _Search):
         rows = np.random.default_rng(seed).choice(len(codes), depth.rows, replace=False)
-        jobs = -1 if depth.rows > CV_ROWS else 1  # threads take longer to start than few rows to fit
-        tried = RandomForestRegressor(depth.trees, random_state=seed, n_jobs=jobs)
-        search = GridSearchCV(tried, {"max_depth": list(CV_DEPTHS)}, cv=3, refit=False)
+        jobs = -1 if depth.rows > CV_ROWS else 1  # for few rows, starting threads costs more than fitting
+        candidate = RandomForestRegressor(depth.trees, random_state=seed, n_jobs=jobs)
+        search = GridSearchCV(candidate, {"max_depth": list(CV_DEPTHS)}, cv=3, refit=False)
         depth = int(search.fit(codes[rows], values[rows]).best_params_["max_depth"])
     forest = RandomForestRegressor(trees, max_depth=depth, random_state=seed, n_jobs=-1).fit(codes, values)
     return _Fit(
         forest.feature_importances_,
         float(forest.score(codes, values)),
         float(forest.score(test_codes, test_values)),
-    )
-
-
-def _light(
-    samples: _Samples, labels: Int[np.ndarray, " n"], test_labels: Int[np.ndarray, " m"], seed: int
-) -> _Fit:
-    try:
-        from lightgbm import LGBMClassifier  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise ValueError(
-            "DCI by protocol 'lightgbm' needs LightGBM; install unbraid[gbt], or use protocol 'histogram'."
-        ) from None
-    model = LGBMClassifier(importance_type="gain", random_state=seed, verbose=-1).fit(samples.codes, labels)
-    gains = np.asarray(model.feature_importances_, dtype=np.float64)
-    total = gains.sum()
-    return _Fit(
-        gains / total if total > 0 else gains,
-        float(np.mean(model.predict(samples.codes) == labels)),
-        float(np.mean(model.predict(samples.test_codes) == test_labels)),
     )

@@ -1,4 +1,4 @@
-"""Codes of factor combinations, each combination encoded once however often it is drawn."""
+"""Codes of factor combinations; a combination that is sampled repeatedly is encoded once."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,16 +7,19 @@ from jaxtyping import Float, Int
 
 from unbraid.metrics.arrays import as_codes
 
-Represent = Callable[[np.ndarray], np.ndarray] | np.ndarray
+EncodeFactors = Callable[[np.ndarray], np.ndarray] | np.ndarray
 
-DENSE = 1 << 26  # spaces up to this size mark what was drawn in a table; larger ones sort the draws
+# Up to this number of combinations, a table marks the sampled ones; above it, the samples are sorted.
+DENSE = 1 << 26
 
 
-def as_sizes(space: object) -> Int[np.ndarray, " k"]:
+def as_sizes(factor_space: object) -> Int[np.ndarray, " k"]:
     """The number of values of each factor, from a sequence or from an object with `.sizes`."""
-    sizes = np.asarray(getattr(space, "sizes", space))
+    sizes = np.asarray(getattr(factor_space, "sizes", factor_space))
     if sizes.ndim != 1 or sizes.size < 2 or sizes.dtype.kind not in "iu":
-        raise ValueError(f"space must list the sizes of at least two factors as integers; got {space!r}.")
+        raise ValueError(
+            f"space must list the sizes of at least two factors as integers; got {factor_space!r}."
+        )
     if (sizes < 2).any():
         raise ValueError(
             f"each factor must take at least two values; got sizes {sizes.tolist()}; "
@@ -26,124 +29,127 @@ def as_sizes(space: object) -> Int[np.ndarray, " k"]:
 
 
 def as_images(images: int | None, protocol: str) -> int | None:
-    """The size of a design, which only the protocol `grid` has."""
+    """The size of a `FactorGridSample`; raises unless it is None or the protocol is `grid`."""
     if images is not None and protocol != "grid":
-        raise ValueError(f"images belongs to protocol 'grid'; got protocol {protocol!r}; leave it out.")
+        raise ValueError(f"images requires protocol 'grid'; got protocol {protocol!r}. Leave out images.")
     return images
 
 
 class Encodings:
-    """Codes on a factor grid, looked up by the place of a combination on it.
+    """Codes of factor combinations, which are identified by their index on the factor grid.
 
-    Places run in row-major mixed radix: the last factor changes fastest. `represent` is a function of a
-    table of at most `batch` factor combinations, or the codes of the whole grid as a table with one row a
-    place.
+    Indices are row-major: the last factor changes fastest. `encode_factors` maps a table of at most `batch` factor
+    combinations to codes, or is the table of the codes of the whole grid, one row per index.
     """
 
-    def __init__(self, represent: Represent, space: object, batch: int = 64) -> None:
+    def __init__(self, encode_factors: EncodeFactors, space: object, batch: int = 64) -> None:
         if batch < 1:
             raise ValueError(f"batch must be at least 1; got {batch}.")
         self.batch = batch
         self.sizes = as_sizes(space)
-        self.places = int(np.prod(self.sizes, dtype=object))
-        if self.places >= 2**62:
-            raise ValueError(f"a factor space must have fewer than 2^62 combinations; got {self.places}.")
+        self.num_combinations = int(np.prod(self.sizes, dtype=object))
+        if self.num_combinations >= 2**62:
+            raise ValueError(
+                f"a factor space must have fewer than 2^62 combinations; got {self.num_combinations}."
+            )
         self.strides = np.array([int(np.prod(self.sizes[k + 1 :])) for k in range(len(self.sizes))])
-        self.represent = represent if callable(represent) else None
+        self.encode_factors = encode_factors if callable(encode_factors) else None
         self.table = np.empty((0, 0))
-        if self.represent is None:
-            self.table = as_codes(represent, name="codes_on_grid", samples=self.places)  # type: ignore[arg-type]
-        self.encoded = 0  # how many combinations were given to `represent`
+        if self.encode_factors is None:
+            self.table = as_codes(encode_factors, name="codes_on_grid", samples=self.num_combinations)  # type: ignore[arg-type]
+        self.encoded = 0  # number of combinations passed to `encode_factors`
 
-    def factors(self, places: Int[np.ndarray, " n"]) -> Int[np.ndarray, "n k"]:
-        return places[:, None] // self.strides % self.sizes
+    def factors(self, indices: Int[np.ndarray, " n"]) -> Int[np.ndarray, "n k"]:
+        """The factor values of the combinations with these indices."""
+        return indices[:, None] // self.strides % self.sizes
 
     def encode(self, draws: Sequence[np.ndarray]) -> tuple[Float[np.ndarray, "rows d"], list[np.ndarray]]:
-        """The codes of all places in `draws`, one row for each different place, and each draw's rows."""
-        if self.represent is None:
+        """The codes of all indices in `draws`, one row per distinct index, and the rows of each draw."""
+        if self.encode_factors is None:
             return self.table, list(draws)
-        if self.places <= DENSE:
-            drawn = np.zeros(self.places, dtype=bool)
+        if self.num_combinations <= DENSE:
+            sampled = np.zeros(self.num_combinations, dtype=bool)
             for draw in draws:
-                drawn[draw] = True
-            distinct = np.flatnonzero(drawn)
-            row_of = np.cumsum(drawn, dtype=np.int32) - 1
+                sampled[draw] = True
+            distinct = np.flatnonzero(sampled)
+            row_of = np.cumsum(sampled, dtype=np.int32) - 1
             rows = [row_of[draw] for draw in draws]
         else:
             distinct, inverse = np.unique(np.concatenate([d.ravel() for d in draws]), return_inverse=True)
-            parts = np.split(inverse, np.cumsum([draw.size for draw in draws])[:-1])
-            rows = [part.reshape(draw.shape) for part, draw in zip(parts, draws, strict=True)]
+            split = np.split(inverse, np.cumsum([draw.size for draw in draws])[:-1])
+            rows = [index.reshape(draw.shape) for index, draw in zip(split, draws, strict=True)]
         chunks = [
             self._codes_of(distinct[start : start + self.batch])
             for start in range(0, len(distinct), self.batch)
         ]
         self.encoded += len(distinct)
-        return as_codes(np.concatenate(chunks), name="represent(factors)"), rows
+        return as_codes(np.concatenate(chunks), name="encode_factors(factors)"), rows
 
-    def _codes_of(self, places: Int[np.ndarray, " n"]) -> np.ndarray:
-        assert self.represent is not None
-        codes = np.asarray(self.represent(self.factors(places)))
-        if codes.ndim != 2 or len(codes) != len(places):
+    def _codes_of(self, indices: Int[np.ndarray, " n"]) -> np.ndarray:
+        assert self.encode_factors is not None
+        codes = np.asarray(self.encode_factors(self.factors(indices)))
+        if codes.ndim != 2 or len(codes) != len(indices):
             raise ValueError(
-                f"represent must give one row of codes for each of {len(places)} combinations; "
+                f"encode_factors must return one row of codes for each of {len(indices)} combinations; "
                 f"got shape {codes.shape}."
             )
         return codes
 
 
-class Design:
-    """A balanced sample of the grid, which stands for all of it: every value of a factor equally often.
+class FactorGridSample:
+    """A balanced sample of the factor grid: every value of a factor occurs equally often.
 
-    Encoded once, it serves draws with one factor fixed: the samples that share a value of the factor.
+    The sample is encoded once. Metrics then select samples that share the value of a factor. `indices` are the
+    indices of the samples on the grid, `values` their factor values, `counts` the number of samples per value.
     """
 
-    def __init__(self, sizes: Int[np.ndarray, " k"], points: int, rng: np.random.Generator) -> None:
-        if points < 2 * sizes.max():
+    def __init__(self, sizes: Int[np.ndarray, " k"], size: int, rng: np.random.Generator) -> None:
+        if size < 2 * sizes.max():
             raise ValueError(
-                f"images must be at least {2 * sizes.max()}, twice the values of the largest factor; got {points}."
+                f"images must be at least {2 * sizes.max()}, twice the values of the largest factor; got {size}."
             )
-        places = int(np.prod(sizes, dtype=object))
+        num_combinations = int(np.prod(sizes, dtype=object))
         strides = np.array([int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))])
-        self.whole = places <= points
-        if self.whole:
-            self.places = np.arange(places)
-            values = self.places[:, None] // strides % sizes
+        self.is_full_grid = num_combinations <= size
+        if self.is_full_grid:
+            self.indices = np.arange(num_combinations)
+            values = self.indices[:, None] // strides % sizes
         else:
-            values = np.stack([rng.permutation(np.arange(points) % size) for size in sizes], axis=1)
-            self.places = values @ strides
+            values = np.stack([rng.permutation(np.arange(size) % count) for count in sizes], axis=1)
+            self.indices = values @ strides
         self.values = values
-        # For each factor the samples sorted by its value, and where each value's run of them starts.
-        self.members = [np.argsort(column, kind="stable") for column in values.T]
+        # Per factor: the samples sorted by its value, and the number of samples with each value.
+        self.sorted_samples = [np.argsort(column, kind="stable") for column in values.T]
         self.counts = [
-            np.bincount(column, minlength=size) for column, size in zip(values.T, sizes, strict=True)
+            np.bincount(column, minlength=count) for column, count in zip(values.T, sizes, strict=True)
         ]
 
-    def sharing(
+    def sample_with_value(
         self, factor: int, values: Int[np.ndarray, "..."], rng: np.random.Generator
     ) -> Int[np.ndarray, "..."]:
-        """For each of `values` a random sample of the design whose `factor` has it."""
+        """For each of `values`, the number of a random sample in which `factor` has this value."""
         counts = self.counts[factor]
         first = np.cumsum(counts) - counts
-        return self.members[factor][first[values] + rng.integers(0, counts[values])]
+        return self.sorted_samples[factor][first[values] + rng.integers(0, counts[values])]
 
-    def groups(
+    def sample_groups(
         self, factor: int, values: Int[np.ndarray, " v"], size: int, rng: np.random.Generator
     ) -> Int[np.ndarray, "v size"]:
-        """For each of `values` a group of samples of the design whose `factor` has it.
+        """For each of `values`, a group of samples in which `factor` has this value.
 
-        A group of different samples of a random design is a random group of the whole space; one that
-        repeats some would vary more. So a group walks through the samples of its value, from a random
-        start with a random step that has no divisor in common with their number. On the whole space, or
-        where a value has too few samples, groups are drawn with repeats.
+        Groups without repeated samples are distributed like groups from the full grid; repetitions would make scores
+        noisier. Therefore a group steps through the samples with its value, from a random start with a random step
+        size that is coprime to their number. On the full grid, or if a value has too few samples, groups are sampled
+        with replacement.
         """
         counts = self.counts[factor]
-        if self.whole or counts.min() < size:
-            return self.sharing(factor, np.repeat(values[:, None], size, axis=1), rng)
+        if self.is_full_grid or counts.min() < size:
+            return self.sample_with_value(factor, np.repeat(values[:, None], size, axis=1), rng)
         steps = np.zeros(len(values), dtype=np.int64)
         for count in np.unique(counts):
-            here = counts[values] == count
+            has_count = counts[values] == count
             coprime = np.flatnonzero(np.gcd(np.arange(count), count) == 1)
-            steps[here] = rng.choice(coprime, here.sum())
+            steps[has_count] = rng.choice(coprime, has_count.sum())
         start = rng.integers(0, counts[values])
-        walk = (start[:, None] + steps[:, None] * np.arange(size)) % counts[values, None]
-        return self.members[factor][(np.cumsum(counts) - counts)[values, None] + walk]
+        offsets = (start[:, None] + steps[:, None] * np.arange(size)) % counts[values, None]
+        return self.sorted_samples[factor][(np.cumsum(counts) - counts)[values, None] + offsets]

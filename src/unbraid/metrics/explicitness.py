@@ -31,12 +31,12 @@ def explicitness(
     test_factors: np.ndarray,
     protocol: str = "disentanglement_lib",
 ) -> Explicitness:
-    """How well a linear classifier reads each factor: the area under its one-vs-rest ROC curves.
+    """Area under the one-vs-rest ROC curves of a linear classifier per factor (higher is better).
 
-    Logistic regression on codes standardised by the training sample; the area is averaged over the
-    values of a factor, then over factors. `disentanglement_lib` fits one multinomial regression a
-    factor, `one_vs_rest` one binary regression a value. A value missing from the test sample has no
-    area and is left out; one missing from the training sample gets 0.5. A constant code changes nothing.
+    Logistic regression on codes standardized by the training sample; the area is averaged over the
+    values of a factor, then over factors. `disentanglement_lib` fits one multinomial regression per
+    factor, `one_vs_rest` one binary regression per value. A value missing from the test sample has no
+    area and is left out; one missing from the training sample gets 0.5. Constant dimensions have no effect.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
@@ -61,9 +61,9 @@ def explicitness(
 def roc_areas(
     scores: Float[np.ndarray, "n v"], labels: Int[np.ndarray, " n"], values: Int[np.ndarray, " v"]
 ) -> Float[np.ndarray, " v"]:
-    """The area under the ROC curve of each column as a detector of its value; NaN if it is absent.
+    """Area under the ROC curve of each column as a detector of its value; NaN for an absent value.
 
-    By ranks: the share of (inside, outside) pairs in the right order, ties counting half.
+    It is the share of (positive, negative) pairs in the correct order, where ties count half.
     """
     inside = labels[:, None] == values
     positive = inside.sum(axis=0)

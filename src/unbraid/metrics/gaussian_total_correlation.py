@@ -11,19 +11,19 @@ from unbraid.metrics.correlation import correlation
 
 
 class GaussianTotalCorrelation(NamedTuple):
-    score: float  # nats; infinite if some codes are a linear map of others
-    correlation: Float[np.ndarray, "a a"]  # of the codes that vary
+    score: float  # nats, lower is better; infinite if some dimensions are a linear map of others
+    correlation: Float[np.ndarray, "a a"]  # correlations of the dimensions that vary
     varying: Bool[np.ndarray, " d"]
     n: int
 
 
 def gaussian_total_correlation(codes: np.ndarray) -> GaussianTotalCorrelation:
-    r"""How far the codes are from independent, as far as their correlations tell.
+    r"""Total correlation of a Gaussian fitted to the codes, in nats (lower is better).
 
     .. math:: KL(N(μ, Σ) ‖ \prod_j N(μ_j, Σ_{jj})) = -½ \log \det corr(z)
 
-    Blind to every dependence that leaves the correlations at 0, and to which factor is where. On n
-    samples of d independent codes it is about d (d - 1) / 4n, not 0. Constant codes are left out.
+    Detects linear dependence only. On n samples of d independent dimensions the score is about d (d - 1) / 4n,
+    not 0. Constant dimensions are left out.
     """
     codes = as_codes(codes)
     alive = varying(codes)

@@ -12,19 +12,19 @@ from unbraid.metrics.arrays import as_factors, as_labels
 
 
 class GroupAccuracy(NamedTuple):
-    score: float  # the average over samples
-    worst: float  # over class x first nuisance
-    worst_fine: float  # over class x all nuisances
-    worst_nuisance: float  # over values of the first nuisance, all classes together
-    accuracy_at: dict[str, float]  # the average at each value of each condition: "angle=+65"
-    worst_at: dict[str, float]  # the worst there, over class x first nuisance
-    groups: Int[np.ndarray, "g 2"]  # class and first nuisance of each group that occurs
+    score: float  # accuracy over all samples; higher is better
+    worst: float  # minimum over groups of class x first nuisance
+    worst_fine: float  # minimum over groups of class x all nuisances
+    worst_nuisance: float  # minimum over values of the first nuisance, all classes together
+    accuracy_at: dict[str, float]  # accuracy at each value of each hidden nuisance: "angle=+65"
+    worst_at: dict[str, float]  # minimum over class x first nuisance at each of these values
+    groups: Int[np.ndarray, "g 2"]  # class and first nuisance of each observed group
     per_group: Float[np.ndarray, " g"]
     sizes: Int[np.ndarray, " g"]
     fine_groups: Int[np.ndarray, "h columns"]  # class, then all nuisances
     per_fine_group: Float[np.ndarray, " h"]
     fine_sizes: Int[np.ndarray, " h"]
-    nuisances: Int[np.ndarray, " v"]  # values of the first
+    nuisances: Int[np.ndarray, " v"]  # values of the first nuisance
     per_nuisance: Float[np.ndarray, " v"]
     n: int
 
@@ -34,15 +34,15 @@ def group_accuracy(
     labels: np.ndarray,
     nuisances: np.ndarray,
     *,
-    conditions: Mapping[str, np.ndarray] | None = None,
+    hidden_nuisances: Mapping[str, np.ndarray] | None = None,
 ) -> GroupAccuracy:
-    """Accuracy on average and on the worst group of samples.
+    """Average and worst-group accuracy (higher is better).
 
-    The 2022 paper does not define its groups. Here they are class x the first nuisance, the one whose values
-    the test changes; the finer groups of class x all nuisances, as columns, and the values of the first nuisance
-    alone are given beside them. `conditions` are further columns by name, such as an angle that no method is told
-    of: average and worst are given at each of their values. Groups without samples are not groups: see `sizes`
-    before believing a worst, since the least of many small groups is low by chance.
+    The 2022 paper does not define its groups. Here, a group is a class and a value of the first nuisance, whose values
+    the test changes. Accuracies of the finer groups of class x all nuisances, and of the values of the first nuisance
+    alone, are also returned. `hidden_nuisances` maps names to further columns that no method is given, such as an
+    angle; average and worst-group accuracy are returned at each of their values. Groups without samples are left out.
+    The minimum over many small groups is low by chance, so check `sizes` first.
     """
     labels = as_labels(labels)
     predictions = as_labels(predictions, samples=len(labels), name="predictions")
@@ -53,25 +53,26 @@ def group_accuracy(
         name="nuisances",
         varying=False,
     )
-    right = predictions == labels
+    correct = predictions == labels
     coarse = np.column_stack([labels, nuisances[:, 0]])
-    groups, per_group, sizes = _by_group(right, coarse)
-    fine_groups, per_fine_group, fine_sizes = _by_group(right, np.column_stack([labels, nuisances]))
-    grounds, per_nuisance, _ = _by_group(right, nuisances[:, :1])
+    groups, per_group, sizes = _by_group(correct, coarse)
+    fine_groups, per_fine_group, fine_sizes = _by_group(correct, np.column_stack([labels, nuisances]))
+    first_nuisances, per_nuisance, _ = _by_group(correct, nuisances[:, :1])
     accuracy_at, worst_at = {}, {}
-    for name, column in (conditions or {}).items():
+    for name, column in (hidden_nuisances or {}).items():
         column = np.asarray(column)
         if column.shape != labels.shape:
             raise ValueError(
-                f"the condition {name!r} must have one value a sample; got shape {column.shape} for {len(labels)}."
+                f"the hidden nuisance {name!r} must have one value per sample; "
+                f"got shape {column.shape} for {len(labels)}."
             )
-        values, place = np.unique(column, return_inverse=True)
+        values, position = np.unique(column, return_inverse=True)
         for number, value in enumerate(values):
-            here = place == number
-            accuracy_at[f"{name}={value}"] = float(right[here].mean())
-            worst_at[f"{name}={value}"] = float(_by_group(right[here], coarse[here])[1].min())
+            has_value = position == number
+            accuracy_at[f"{name}={value}"] = float(correct[has_value].mean())
+            worst_at[f"{name}={value}"] = float(_by_group(correct[has_value], coarse[has_value])[1].min())
     return GroupAccuracy(
-        score=float(right.mean()),
+        score=float(correct.mean()),
         worst=float(per_group.min()),
         worst_fine=float(per_fine_group.min()),
         worst_nuisance=float(per_nuisance.min()),
@@ -83,18 +84,18 @@ def group_accuracy(
         fine_groups=fine_groups,
         per_fine_group=per_fine_group,
         fine_sizes=fine_sizes,
-        nuisances=grounds[:, 0],
+        nuisances=first_nuisances[:, 0],
         per_nuisance=per_nuisance,
         n=len(labels),
     )
 
 
 def _by_group(
-    right: np.ndarray, keys: Int[np.ndarray, "n c"]
+    correct: np.ndarray, keys: Int[np.ndarray, "n c"]
 ) -> tuple[Int[np.ndarray, "g c"], Float[np.ndarray, " g"], Int[np.ndarray, " g"]]:
-    place = np.zeros(len(keys), dtype=np.int64)  # of each row among the groups of the columns so far
+    position = np.zeros(len(keys), dtype=np.int64)  # index of the group of each row, by the columns so far
     for column in keys.T:
         values, number = np.unique(column, return_inverse=True)
-        _, place = np.unique(place * len(values) + number, return_inverse=True)
-    _, first, sizes = np.unique(place, return_index=True, return_counts=True)
-    return keys[first], np.bincount(place, weights=right) / sizes, sizes
+        _, position = np.unique(position * len(values) + number, return_inverse=True)
+    _, first, sizes = np.unique(position, return_index=True, return_counts=True)
+    return keys[first], np.bincount(position, weights=correct) / sizes, sizes

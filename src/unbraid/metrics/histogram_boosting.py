@@ -1,8 +1,8 @@
-"""Gradient-boosted trees on binned codes: the learner of the fast DCI.
+"""Gradient-boosted trees on binned codes: the classifier of the fast DCI.
 
-The same model as `boosting`, one tree of depth 3 for each class and stage, made cheap by bins (Ke et al.,
-2017, LightGBM) and by growing the trees of all classes at once: the sums of the residuals in all bins of
-all codes and for all classes are one product of a sparse table with the residuals.
+The model is that of `boosting`, one tree of depth 3 per class and stage. Two changes make it faster: bins (Ke et al.,
+2017, LightGBM), and growing the trees of all classes at once. The sums of the residuals in all bins, for all dimensions
+and classes, are one product of a sparse table with the residuals.
 """
 
 from typing import NamedTuple
@@ -16,22 +16,22 @@ from unbraid.metrics.boosting import Boosted
 
 BINS = 64
 DEPTH = 3
-STAGES = 16  # fewer and longer steps than the classical 100 of 0.1
+STAGES = 16  # fewer and larger steps than the usual 100 of 0.1
 RATE = 0.3
-TIE = 1e-4  # of the gain: above the error of sums in single precision
-BLOCK = 1 << 22  # samples times classes grown at once, so that memory does not grow with the classes
+TIE = 1e-4  # relative difference of tied gains; exceeds the error of sums in single precision
+BLOCK = 1 << 22  # samples times classes processed at once, which limits the memory
 
 
 class _Node(NamedTuple):
-    sums: np.ndarray  # (codes, bins, classes), of the residuals
-    counts: np.ndarray  # same shape, or with one class that stands for all
-    inside: np.ndarray  # (classes, samples)
+    sums: np.ndarray  # sums of residuals, (dimensions, bins, classes)
+    counts: np.ndarray  # same shape, or with one class if all have equal counts
+    inside: np.ndarray  # mask of the samples in the node, (classes, samples)
 
 
 class _Binned(NamedTuple):
-    train: np.ndarray  # (codes, samples), uint8
+    train: np.ndarray  # (dimensions, samples), uint8
     test: np.ndarray
-    table: csr_matrix  # (codes * bins, samples): 1 where the sample lies in the bin
+    table: csr_matrix  # (dimensions * bins, samples): 1 if the sample is in the bin
 
 
 def boost_histograms(
@@ -44,13 +44,13 @@ def boost_histograms(
     stages: int = STAGES,
     rate: float = RATE,
 ) -> Boosted:
-    """Fits the trees and scores them on both samples; nothing in it is random."""
+    """Fits the trees and scores them on the training and the test sample; deterministic."""
     if not 2 <= bins <= 256:
-        raise ValueError(f"bins must lie between 2 and 256; got {bins}.")
+        raise ValueError(f"bins must be between 2 and 256; got {bins}.")
     classes, target = np.unique(labels, return_inverse=True)
     n, k = len(target), len(classes)
-    # Of equally good cuts the first is taken: an order of the codes that follows from their values alone
-    # makes that choice independent of the order in which codes and samples come.
+    # The first of equally good splits is taken. Sorting the dimensions by their values makes this choice independent of
+    # the order of dimensions and samples.
     order = sorted(range(codes.shape[1]), key=lambda j: np.sort(codes[:, j]).tobytes())
     binned = _bin(codes[:, order], test_codes[:, order], bins)
     hit = (target[:, None] == np.arange(k)).astype(np.float32)
@@ -78,7 +78,7 @@ def boost_histograms(
 
 
 def _bin(codes: Float[np.ndarray, "n d"], test_codes: Float[np.ndarray, "m d"], bins: int) -> _Binned:
-    """Bins of equal frequency, their edges from the training sample."""
+    """Bins of equal frequency in the training sample."""
     n, d = codes.shape
     edges = np.quantile(codes, np.arange(1, bins) / bins, axis=0).T
     train, test = (
@@ -94,7 +94,7 @@ def _bin(codes: Float[np.ndarray, "n d"], test_codes: Float[np.ndarray, "m d"], 
 def _grow(
     binned: _Binned, residual: np.ndarray, bins: int
 ) -> tuple[Int[np.ndarray, "n k"], Int[np.ndarray, "m k"], Float[np.ndarray, " d"]]:
-    """A tree for each class: the leaf of each sample of either sample, and the gains of each code."""
+    """Grows one tree per class; returns the leaves of the training and test samples and the gains of each dimension."""
     d = len(binned.train)
     k = residual.shape[1]
     shape = (d, bins, -1)
@@ -103,8 +103,8 @@ def _grow(
     nodes = [_Node((binned.table @ residual).reshape(shape), counts, everyone)]
     turns, test_turns = [], []
     gains = np.zeros(d)
-    for place in range(2**DEPTH - 1):  # in heap order: the children of node i are 2i + 1 and 2i + 2
-        node = nodes[place]
+    for index in range(2**DEPTH - 1):  # in heap order: the children of node i are 2i + 1 and 2i + 2
+        node = nodes[index]
         feature, cut, gain = _best_cuts(node)
         gains += gain
         turns.append(binned.train[feature] > cut[:, None])
@@ -116,14 +116,14 @@ def _grow(
             sums, counts = below[:, :k].reshape(shape), below[:, k:].reshape(shape)
             nodes.append(_Node(sums, counts, left))
             nodes.append(_Node(node.sums - sums, node.counts - counts, node.inside & turns[-1]))
-        nodes[place] = node._replace(sums=node.sums[:0], counts=node.counts[:0])  # its memory is not needed
+        nodes[index] = node._replace(sums=node.sums[:0], counts=node.counts[:0])  # frees the memory
     return _leaves(turns), _leaves(test_turns), gains
 
 
 def _best_cuts(node: _Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each class the code and bin after which to cut; for each code what its cuts take off the error.
+    """The dimension and bin of the best split for each class, and the reduction of the error by each dimension.
 
-    Codes that cut equally well share what the cut takes off, so that their order does not matter.
+    Dimensions with equally good splits share the reduction, so that their order does not matter.
     """
     sums, counts = node.sums.cumsum(axis=1), node.counts.cumsum(axis=1)
     total, size = sums[:1, -1:], np.maximum(counts[:1, -1:], 1)
@@ -131,22 +131,22 @@ def _best_cuts(node: _Node) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     both = lefts * (size - lefts)
     gains = (sums - total * (lefts / size)) ** 2 * (size / np.maximum(both, 1))
     gains *= both > 0.5
-    per_code = gains.max(axis=1)
-    top = per_code.max(axis=0)
-    tied = per_code >= top * (1 - TIE)
+    per_dim = gains.max(axis=1)
+    top = per_dim.max(axis=0)
+    tied = per_dim >= top * (1 - TIE)
     gain = (tied * (top / tied.sum(axis=0))).sum(axis=1)
-    feature = per_code.argmax(axis=0)
+    feature = per_dim.argmax(axis=0)
     cut = gains[feature, :, np.arange(len(feature))].argmax(axis=1)
     return feature, cut, gain
 
 
 def _leaves(turns: list[np.ndarray]) -> Int[np.ndarray, "n k"]:
-    """The leaf of each sample in the tree of each class, from whether it turns right at each node."""
-    place = np.zeros(turns[0].shape, dtype=np.int64)
+    """The leaf of each sample in the tree of each class, from the mask of samples that go right at each node."""
+    position = np.zeros(turns[0].shape, dtype=np.int64)
     for depth in range(DEPTH):
         first = 2**depth - 1
-        place = 2 * place + np.choose(place, turns[first : 2 * first + 1])
-    return place.T
+        position = 2 * position + np.choose(position, turns[first : 2 * first + 1])
+    return position.T
 
 
 def _leaf_values(leaf: Int[np.ndarray, "n k"], residual: np.ndarray, curvature: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""InfoMEC: modularity, explicitness and compactness in the language of information. Hsu et al., 2023,
+"""InfoMEC: modularity, explicitness and compactness from mutual information. Hsu et al., 2023,
 Disentanglement via Latent Quantization, arXiv:2305.18378."""
 
 import warnings
@@ -11,16 +11,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from unbraid.metrics.arrays import as_codes, as_factors, standardize
-from unbraid.metrics.information import entropy, mutual_information, neighbour_information, relabel
+from unbraid.metrics.information import entropy, mutual_information, neighbor_information, relabel
 
 PROTOCOLS = ("continuous", "discrete")
 
 
 class InfoMEC(NamedTuple):
-    score: float  # mean of the three below; the paper reports them side by side
-    modularity: float  # InfoM: each active code knows of one factor
-    explicitness: float  # InfoE: a linear classifier reads the factors
-    compactness: float  # InfoC: each factor is in one code
+    score: float  # mean of the three below, which the paper reports separately; higher is better
+    modularity: float  # InfoM: high if each active dimension contains information about one factor only
+    explicitness: float  # InfoE: high if a linear classifier predicts the factors
+    compactness: float  # InfoC: high if each factor is encoded by one dimension
     information: Float[np.ndarray, "d k"]  # I(z_j; v_k) / H(v_k)
     active: Bool[np.ndarray, " d"]
     n: int
@@ -28,9 +28,11 @@ class InfoMEC(NamedTuple):
 
 
 def info_mec(
-    codes: np.ndarray, factors: np.ndarray, *, protocol: str = "continuous", neighbours: int = 10
+    codes: np.ndarray, factors: np.ndarray, *, protocol: str = "continuous", neighbors: int = 10
 ) -> InfoMEC:
-    r"""InfoM, InfoE and InfoC from the normalised information N_jk = I(z_j; v_k) / H(v_k).
+    r"""Mean of modularity (InfoM), explicitness (InfoE) and compactness (InfoC) (higher is better).
+
+    All three use the normalized information N_jk = I(z_j; v_k) / H(v_k).
 
     .. math::
         InfoM = (1/|A| \sum_{j ∈ A} \max_k N_{jk} / \sum_k N_{jk} - 1/K) / (1 - 1/K)
@@ -39,31 +41,31 @@ def info_mec(
 
         InfoE = 1/K \sum_k 1 - CE_k(z) / CE_k(null)
 
-    A holds the active codes. `continuous` codes are active if their range exceeds a twentieth of the
-    widest, their information is the nearest-neighbour estimate, and the classifier sees them
-    standardised; `discrete` codes are active if they vary, are counted, and enter one-hot. The
-    cross-entropies are those of the sample itself, of an unpenalised logistic regression with balanced
-    classes; for the null model that is the log of the number of values.
+    A is the set of active dimensions. With `continuous`, a dimension is active if its range exceeds a twentieth of the
+    largest range, the information is the nearest-neighbor estimate, and the classifier gets standardized codes. With
+    `discrete`, a dimension is active if it varies, the information is computed from counts, and the classifier gets
+    one-hot codes. The classifier is an unpenalized logistic regression with balanced classes. Its cross-entropy is
+    computed on the training sample; that of the null model is the log of the number of values.
 
-    Where the formulas divide 0 by 0, a code or factor without information counts 0, and so does
-    compactness with a single active code.
+    Where the formulas divide 0 by 0, a dimension or factor without information counts 0. Compactness is 0 with a
+    single active dimension.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
     if factors.shape[1] < 2:
-        raise ValueError(f"InfoMEC compares two factors per code; got factors of shape {factors.shape}.")
-    spread = np.ptp(codes, axis=0)
+        raise ValueError(f"InfoMEC needs at least two factors; got factors of shape {factors.shape}.")
+    value_range = np.ptp(codes, axis=0)
     if protocol == "discrete":
-        active = spread > 0
+        active = value_range > 0
         information = mutual_information(_levels(codes), factors)
         features = OneHotEncoder().fit_transform(codes)
     else:
-        active = spread > spread.max() / 20
-        information = neighbour_information(codes, factors, neighbours=neighbours)
+        active = value_range > value_range.max() / 20
+        information = neighbor_information(codes, factors, neighbors=neighbors)
         (features,) = standardize(codes)
-    # The neighbour estimate may overshoot H(v_k) by O(1/n); no code knows more than all of a factor.
+    # The neighbor estimate may exceed H(v_k) by O(1/n); the true information cannot.
     information = np.minimum(information / entropy(factors), 1.0)
     modularity = _concentration(information[active])
     compactness = _concentration(information[active].T)
@@ -77,7 +79,7 @@ def _levels(codes: Float[np.ndarray, "n d"]) -> Int[np.ndarray, "n d"]:
 
 
 def _concentration(information: Float[np.ndarray, "rows columns"]) -> float:
-    """How far each row lies in one column: 0 when spread evenly, 1 when in one."""
+    """Mean concentration of the rows: 0 if a row is uniform over the columns, 1 if it has one nonzero column."""
     rows, columns = information.shape
     if rows == 0 or columns < 2:
         return 0.0
@@ -87,7 +89,7 @@ def _concentration(information: Float[np.ndarray, "rows columns"]) -> float:
     return float((share.mean() - 1 / columns) / (1 - 1 / columns))
 
 
-def _predictive_share(features: Any, labels: Int[np.ndarray, " n"]) -> float:  # a table, dense or sparse
+def _predictive_share(features: Any, labels: Int[np.ndarray, " n"]) -> float:  # dense or sparse
     labels = relabel(labels)
     fit = LogisticRegression(C=np.inf, class_weight="balanced")
     with warnings.catch_warnings():
@@ -95,5 +97,5 @@ def _predictive_share(features: Any, labels: Int[np.ndarray, " n"]) -> float:  #
         warnings.simplefilter("ignore", ConvergenceWarning)
         fit.fit(features, labels)
     probability = fit.predict_proba(features)[np.arange(len(labels)), labels]
-    floor = np.finfo(float).eps  # a certain mistake must not cost infinity
+    floor = np.finfo(float).eps  # keeps the logarithm of a probability of 0 finite
     return float(1 + np.log(np.maximum(probability, floor)).mean() / np.log(labels.max() + 1))

@@ -1,7 +1,7 @@
-"""Entropy and mutual information in nats, from counts and from nearest neighbours.
+"""Entropy and mutual information in nats, from counts and from nearest neighbors.
 
-Counts: the plug-in estimate. Neighbours: Ross, 2014, Mutual Information between Discrete and Continuous
-Data Sets, PLoS ONE 9(2); its rule for tied values is that of Gao et al., 2017, arXiv:1709.06212.
+Counts: the plug-in estimate. Neighbors: Ross, 2014, Mutual Information between Discrete and Continuous
+Data Sets, PLoS ONE 9(2); ties are treated as in Gao et al., 2017, arXiv:1709.06212.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ def discretize(
 ) -> Int[np.ndarray, "n d"]:
     """The bin, 0 to bins - 1, in which each value of each column falls.
 
-    `equal_width` cuts a column's range into bins that are closed below, the last one on both sides;
-    `equal_frequency` cuts its ranks, and tied values stay together. A constant column is all zeros.
+    `equal_width` divides the range of a column into bins that include their lower edge; the last bin includes both.
+    `equal_frequency` divides the ranks; tied values share a bin. A constant column becomes all zeros.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1; got {bins}.")
@@ -48,29 +48,29 @@ def mutual_information(
     return np.array([[_information_of(row, column) for column in columns] for row in rows])
 
 
-def neighbour_information(
-    codes: Float[np.ndarray, "n d"], factors: Int[np.ndarray, "n k"], *, neighbours: int = 10
+def neighbor_information(
+    codes: Float[np.ndarray, "n d"], factors: Int[np.ndarray, "n k"], *, neighbors: int = 10
 ) -> Float[np.ndarray, "d k"]:
     r"""I(z_j; v_k) of continuous codes and discrete factors, without bins.
 
     .. math:: I = ψ(n) + ⟨ψ(k_i) - ψ(n_i) - ψ(m_i)⟩
 
-    where n_i samples share the value of the factor, k_i of them lie within the distance of sample i's
-    k-th nearest among those, and m_i samples of any value do. Ties within that distance all count, so
-    codes on a grid need no added noise. Values seen once are left out.
+    n_i is the number of samples with the factor value of sample i. The radius of sample i is the distance to the k-th
+    nearest of them; k_i of them, and m_i of all samples, are within this radius. All ties within the radius count, so
+    codes on a grid need no added noise. Values that occur once are left out.
     """
-    if neighbours < 1:
-        raise ValueError(f"neighbours must be at least 1; got {neighbours}.")
+    if neighbors < 1:
+        raise ValueError(f"neighbors must be at least 1; got {neighbors}.")
     labels = [relabel(column) for column in factors.T]
     return np.array(
-        [[_neighbour_information_of(code, label, neighbours) for label in labels] for code in codes.T]
+        [[_neighbor_information_of(code, label, neighbors) for label in labels] for code in codes.T]
     )
 
 
 def relabel(values: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
-    """The same partition of the samples with the values 0, 1, 2, …, in their order."""
+    """The values replaced by 0, 1, 2, … in ascending order."""
     low, high = int(values.min()), int(values.max())
-    if high - low > 4 * len(values) + 1024:  # a table of the range would outgrow the samples: sort
+    if high - low > 4 * len(values) + 1024:  # a table of the range would be much larger than the sample
         return np.unique(values, return_inverse=True)[1].reshape(-1)
     shifted = values - low
     present = np.bincount(shifted, minlength=high - low + 1) > 0
@@ -84,11 +84,11 @@ def _equal_width(column: Float[np.ndarray, " n"], bins: int) -> Int[np.ndarray, 
     if low == high:
         return np.zeros(len(column), dtype=np.int64)
     edges = np.linspace(low, high, bins + 1)
-    place = np.minimum(((column - low) / (high - low) * bins).astype(np.int64), bins - 1)
-    # The division may round across an edge; the edges decide, so that numpy.digitize agrees.
-    place -= column < edges[place]
-    place += (column >= edges[place + 1]) & (place < bins - 1)
-    return place
+    position = np.minimum(((column - low) / (high - low) * bins).astype(np.int64), bins - 1)
+    # The division may round across an edge; comparison with the edges corrects this, as in numpy.digitize.
+    position -= column < edges[position]
+    position += (column >= edges[position + 1]) & (position < bins - 1)
+    return position
 
 
 def _equal_frequency(column: Float[np.ndarray, " n"], bins: int) -> Int[np.ndarray, " n"]:
@@ -103,14 +103,14 @@ def _information_of(row: Int[np.ndarray, " n"], column: Int[np.ndarray, " n"]) -
         counts = np.bincount(joint)
         cells = np.flatnonzero(counts)
         counts = counts[cells]
-    else:  # a table of mostly empty cells: sort instead, n log n
+    else:  # the table would be mostly empty, so sort in n log n
         cells, counts = np.unique(joint, return_counts=True)
     expected = np.bincount(row)[cells // width] * np.bincount(column)[cells % width]
     return max(0.0, float(counts @ np.log(counts * n / expected)) / n)
 
 
-def _neighbour_information_of(
-    code: Float[np.ndarray, " n"], label: Int[np.ndarray, " n"], neighbours: int
+def _neighbor_information_of(
+    code: Float[np.ndarray, " n"], label: Int[np.ndarray, " n"], neighbors: int
 ) -> float:
     keep = np.bincount(label)[label] > 1
     code, label = code[keep], label[keep]
@@ -122,16 +122,16 @@ def _neighbour_information_of(
     count = np.bincount(label)
     end = np.cumsum(count)[label]
     size = count[label]
-    k = np.minimum(neighbours, size - 1)
+    k = np.minimum(neighbors, size - 1)
     radius = _radius(code, end - size, end, k)
-    # A few roundings more, so that x + (y - x) reaches y and mirrored ties count.
+    # Enlarged by a few rounding errors, so that x + (y - x) reaches y and symmetric ties count.
     radius += 8 * np.finfo(float).eps * (np.abs(code) + radius)
     values, rank = np.unique(code, return_inverse=True)
     low = np.searchsorted(values, code - radius, side="left")
     high = np.searchsorted(values, code + radius, side="right")
     below = np.concatenate([[0], np.cumsum(np.bincount(rank))])
     within = below[high] - below[low] - 1
-    line = label * len(values)  # the classes end to end on one line, sorted already
+    line = label * len(values)  # sorted keys of (class, rank)
     same = np.searchsorted(line + rank, line + high) - np.searchsorted(line + rank, line + low) - 1
     value = digamma(n) + np.mean(digamma(same) - digamma(size) - digamma(within))
     return max(0.0, float(value))
@@ -143,16 +143,17 @@ def _radius(
     end: Int[np.ndarray, " n"],
     k: Int[np.ndarray, " n"],
 ) -> Float[np.ndarray, " n"]:
-    """Distance to the k-th nearest of the same run [start, end), in which the code is sorted.
+    """Distance to the k-th nearest neighbor in the same range [start, end), in which the code is sorted.
 
-    The nearest k lie in a window of k + 1 neighbours in order, so the best window tells.
+    The k nearest neighbors are within one window of k + 1 consecutive samples; the minimum over all such windows is
+    the distance.
     """
-    place = np.arange(len(code))
+    position = np.arange(len(code))
     radius = np.full(len(code), np.inf)
     for before in range(int(k.max()) + 1):
-        first, last = place - before, place - before + k
+        first, last = position - before, position - before + k
         inside = (before <= k) & (first >= start) & (last < end)
-        first, last = np.where(inside, first, place), np.where(inside, last, place)
+        first, last = np.where(inside, first, position), np.where(inside, last, position)
         reach = np.maximum(code - code[first], code[last] - code)
         radius = np.where(inside, np.minimum(radius, reach), radius)
     return radius

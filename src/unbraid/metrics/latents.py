@@ -1,5 +1,5 @@
-"""Whether true latents were found again: MCC and linear R² of as many codes as there are latents. MCC as in Hyvärinen
-and Morioka, 2016, arXiv:1605.06336; R² tells that the space of the latents was found, whatever its axes."""
+"""Recovery of true latents: MCC and linear R² of as many dimensions as there are latents. MCC as in Hyvärinen and
+Morioka, 2016, arXiv:1605.06336; R² also accepts linear combinations of the latents, such as rotations."""
 
 from typing import NamedTuple
 
@@ -11,47 +11,47 @@ from unbraid.metrics.mcc import mcc
 
 
 class LatentMCC(NamedTuple):
-    score: float  # mean over latents, in [0, 1]
+    score: float  # mean over latents, in [0, 1]; higher is better
     per_latent: Float[np.ndarray, " k"]
-    codes: Int[np.ndarray, " k"]  # the code given to each latent
+    codes: Int[np.ndarray, " k"]  # the dimension matched to each latent
     n: int
     protocol: str
 
 
 class LatentR2(NamedTuple):
-    score: float  # mean over latents, at most 1
+    score: float  # mean over latents, at most 1; higher is better
     per_latent: Float[np.ndarray, " k"]
-    codes: Int[np.ndarray, " w"]  # what they are read from
+    codes: Int[np.ndarray, " w"]  # the dimensions of highest variance, inputs of the linear map
     n: int
 
 
 def latent_mcc(codes: np.ndarray, latents: np.ndarray, *, protocol: str = "pearson") -> LatentMCC:
-    """Mean correlation of the latents with the widest codes, one to one under the best match.
+    """Mean absolute correlation of latents and their matched dimensions, one to one (higher is better).
 
-    Of the codes those with the largest spread count, as many as there are latents. Latents found up to a rotation
-    score less than 1 here and 1 in `latent_r2`.
+    The candidates are the dimensions of highest variance, as many as there are latents. Latents recovered up to a
+    rotation score less than 1 here and 1 in `latent_r2`.
     """
     codes, latents = _both(codes, latents)
-    wide = widest(codes, latents.shape[1])
+    wide = highest_variance_dims(codes, latents.shape[1])
     result = mcc(codes[:, wide], latents, protocol=protocol)
     return LatentMCC(result.score, result.per_factor, wide[result.match], len(codes), protocol)
 
 
 def latent_r2(codes: np.ndarray, latents: np.ndarray) -> LatentR2:
-    """How much of the latents' variance a linear map of the widest codes explains, on the very sample.
+    """R² of a linear map from the dimensions of highest variance to the latents (higher is better).
 
-    Of the codes those with the largest spread count, as many as there are latents.
+    The inputs are the dimensions of highest variance, as many as there are latents.
     """
     codes, latents = _both(codes, latents)
-    wide = widest(codes, latents.shape[1])
+    wide = highest_variance_dims(codes, latents.shape[1])
     inputs = np.column_stack([codes[:, wide], np.ones(len(codes))])
     rest = latents - inputs @ np.linalg.lstsq(inputs, latents, rcond=None)[0]
     per_latent = 1 - rest.var(axis=0) / latents.var(axis=0)
     return LatentR2(float(per_latent.mean()), per_latent, wide, len(codes))
 
 
-def widest(codes: Float[np.ndarray, "n d"], count: int) -> Int[np.ndarray, " w"]:
-    """The codes with the largest spread, widest first; fewer where there are fewer."""
+def highest_variance_dims(codes: Float[np.ndarray, "n d"], count: int) -> Int[np.ndarray, " w"]:
+    """The `count` dimensions with the highest standard deviation, in descending order; all if there are fewer."""
     return np.argsort(-codes.std(axis=0), kind="stable")[:count]
 
 

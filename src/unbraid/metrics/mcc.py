@@ -12,22 +12,22 @@ from unbraid.metrics.correlation import CORRELATIONS, correlation
 
 
 class MCC(NamedTuple):
-    score: float  # mean over factors, in [0, 1]
+    score: float  # mean over factors, in [0, 1]; higher is better
     per_factor: Float[np.ndarray, " k"]
-    match: Int[np.ndarray, " k"]  # the code given to each factor; -1 for a factor left without one
-    correlation: Float[np.ndarray, "d k"]  # signed
+    match: Int[np.ndarray, " k"]  # the dimension matched to each factor; -1 without one
+    correlation: Float[np.ndarray, "d k"]  # signed correlations
     n: int
     protocol: str
 
 
 def mcc(codes: np.ndarray, factors: np.ndarray, *, protocol: str = "pearson") -> MCC:
-    r"""Mean correlation of factors and codes under the best one-to-one match of the two.
+    r"""Mean correlation of factors and dimensions under the best one-to-one match (higher is better).
 
     .. math:: MCC = 1/K \max_π \sum_k |corr(z_{π(k)}, v_k)|
 
     `protocol` is the correlation: `pearson` (up to scale and sign) or `spearman` (up to any monotone
-    map). Factors may be real numbers. With more codes than factors the spare codes are left over; with
-    fewer, the factors that get none count 0.
+    map). Factors may be real numbers. Extra dimensions remain unmatched; with fewer dimensions
+    than factors, unmatched factors count 0.
     """
     if protocol not in CORRELATIONS:
         raise ValueError(f"protocol must be one of {', '.join(CORRELATIONS)}; got {protocol!r}.")

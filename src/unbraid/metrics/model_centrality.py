@@ -12,19 +12,19 @@ PRIORS = ("uniform", "normal")
 
 
 class ModelCentrality(NamedTuple):
-    score: float  # of the best model
+    score: float  # centrality of the best model; higher is better
     best: int
     per_model: Float[np.ndarray, " m"]  # mean agreement with the other models
-    agreement: Float[np.ndarray, "m m"]  # symmetrised
+    agreement: Float[np.ndarray, "m m"]  # symmetrized
 
 
 def model_centrality(agreement: np.ndarray) -> ModelCentrality:
-    r"""Which of several models the others agree with most.
+    r"""Mean agreement of the most central of several models with the others (higher is better).
 
     .. math:: c_i = 1/(M - 1) \sum_{j \ne i} ½ (A_{ij} + A_{ji})
 
-    A_ij is how well model j's encoder finds which code was fixed in images of model i's generator: a
-    FactorVAE score with model i as the truth, as `cross_votes` measures it. The diagonal is not read.
+    A_ij is the accuracy with which the encoder of model j predicts the fixed dimension of images from the generator of
+    model i: a FactorVAE score with model i as the ground truth, as computed by `cross_votes`. The diagonal is ignored.
     """
     agreement = as_codes(agreement, name="agreement")
     if agreement.shape[0] != agreement.shape[1]:
@@ -37,8 +37,8 @@ def model_centrality(agreement: np.ndarray) -> ModelCentrality:
 
 
 def cross_votes(
-    generate: Sequence[Callable[[np.ndarray], np.ndarray]],
-    represent: Sequence[Callable[[np.ndarray], np.ndarray]],
+    decode_fn: Sequence[Callable[[np.ndarray], np.ndarray]],
+    encode_factors: Sequence[Callable[[np.ndarray], np.ndarray]],
     *,
     codes: int,
     rng: np.random.Generator,
@@ -46,21 +46,21 @@ def cross_votes(
     size: int = 100,
     prior: str = "uniform",
 ) -> Float[np.ndarray, "m m"]:
-    """The agreement matrix of models given as plain functions: codes to images, and images to codes.
+    """Agreement matrix of models, from their functions from codes to images and from images to codes.
 
-    Model i draws `groups` groups of `size` images from its prior (`uniform` on [-1, 1] or standard
-    `normal`), one of its `codes` codes fixed in each; model j encodes them, votes for its code of least
-    relative variance, and scores the accuracy of the majority table on these groups (InfoGAN-CR's
-    protocol: no held-out votes). Constant codes of model j do not vote. The diagonal is set to 1.
+    Model i generates `groups` groups of `size` images from its prior (`uniform` on [-1, 1] or standard `normal`), with
+    one of its `codes` dimensions fixed in each group. Model j encodes them and votes for its dimension of least
+    relative variance. The agreement is the accuracy of the majority vote on the same groups (protocol of InfoGAN-CR,
+    without held-out votes). Constant dimensions of model j do not vote. The diagonal is 1.
     """
     if prior not in PRIORS:
         raise ValueError(f"prior must be one of {', '.join(PRIORS)}; got {prior!r}.")
-    if len(generate) != len(represent) or len(generate) < 2:
+    if len(decode_fn) != len(encode_factors) or len(decode_fn) < 2:
         raise ValueError(
-            "each of at least two models needs a generate and a represent function; "
-            f"got {len(generate)} and {len(represent)}."
+            "each of at least two models needs a decode_fn and an encode_factors function; "
+            f"got {len(decode_fn)} and {len(encode_factors)}."
         )
-    models = len(generate)
+    models = len(decode_fn)
     agreement = np.eye(models)
     for i in range(models):
         drawn = rng.uniform(-1, 1, (groups, size, codes))
@@ -68,20 +68,20 @@ def cross_votes(
             drawn = rng.standard_normal((groups, size, codes))
         fixed = rng.integers(codes, size=groups)
         drawn[np.arange(groups), :, fixed] = drawn[np.arange(groups), :1, fixed]
-        images = generate[i](drawn.reshape(groups * size, codes))
+        images = decode_fn[i](drawn.reshape(groups * size, codes))
         for j in range(models):
             if i != j:
-                agreement[i, j] = _vote_accuracy(represent[j](images), fixed, groups, size)
+                agreement[i, j] = _vote_accuracy(encode_factors[j](images), fixed, groups, size)
     return agreement
 
 
 def _vote_accuracy(encoded: np.ndarray, fixed: np.ndarray, groups: int, size: int) -> float:
-    encoded = as_codes(encoded, name="represent(images)", samples=groups * size)
-    spread = encoded.var(axis=0)
-    alive = spread > 0
+    encoded = as_codes(encoded, name="encode_factors(images)", samples=groups * size)
+    variance = encoded.var(axis=0)
+    alive = variance > 0
     if not alive.any():
         return 0.0
-    local = encoded[:, alive].reshape(groups, size, -1).var(axis=1) / spread[alive]
+    local = encoded[:, alive].reshape(groups, size, -1).var(axis=1) / variance[alive]
     votes = np.zeros((local.shape[1], fixed.max() + 1), dtype=np.int64)
     np.add.at(votes, (local.argmin(axis=1), fixed), 1)
     return float(votes.max(axis=1).sum() / groups)

@@ -11,8 +11,8 @@ from unbraid.metrics.information import discretize, mutual_information
 
 
 class Modularity(NamedTuple):
-    score: float  # mean over codes, in [0, 1]
-    per_code: Float[np.ndarray, " d"]  # 0 for a code that knows of no factor
+    score: float  # mean over dimensions, in [0, 1]; higher is better
+    per_dim: Float[np.ndarray, " d"]  # 0 for a dimension without information
     information: Float[np.ndarray, "d k"]  # I(z_j; v_k) in nats
     n: int
     bins: int
@@ -22,21 +22,21 @@ class Modularity(NamedTuple):
 def modularity(
     codes: np.ndarray, factors: np.ndarray, *, bins: int = 20, binning: str = "equal_width"
 ) -> Modularity:
-    r"""Whether each code knows of one factor only.
+    r"""Degree to which each dimension has mutual information with one factor only (higher is better).
 
     .. math:: 1/D \sum_j 1 - \sum_{k \ne k(j)} I(z_j; v_k)^2 / (I(z_j; v_{k(j)})^2 (K - 1))
 
-    A code that knows nothing counts 0, as in disentanglement_lib, so dead codes lower the score. A
-    code of pure noise does not count 0: it is scored by its sampling error.
+    A dimension without information counts 0, as in disentanglement_lib, so inactive dimensions lower the score. A
+    dimension of pure noise is scored by its sampling error.
     """
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
     if factors.shape[1] < 2:
-        raise ValueError(f"modularity compares two factors per code; got factors of shape {factors.shape}.")
+        raise ValueError(f"modularity needs at least two factors; got factors of shape {factors.shape}.")
     information = mutual_information(discretize(codes, bins, binning), factors)
     squared = information**2
     best = squared.max(axis=1)
     rest = squared.sum(axis=1) - best
     spill = np.divide(rest, best * (factors.shape[1] - 1), out=np.ones_like(best), where=best > 0)
-    per_code = 1 - spill
-    return Modularity(float(per_code.mean()), per_code, information, len(codes), bins, binning)
+    per_dim = 1 - spill
+    return Modularity(float(per_dim.mean()), per_dim, information, len(codes), bins, binning)

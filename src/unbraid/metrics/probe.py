@@ -12,10 +12,10 @@ from unbraid.metrics.arrays import as_codes, as_labels, standardize
 
 
 class Probe(NamedTuple):
-    score: float  # test accuracy on the whole code
+    score: float  # test accuracy on the whole code; higher is better
     per_strand: dict[str, float]
     train_score: float
-    chance: float  # test accuracy of always naming the commonest training class
+    chance: float  # test accuracy of always predicting the most frequent training class
     n: int
     n_test: int
     inverse_penalty: float
@@ -30,10 +30,10 @@ def probe(
     strands: Mapping[str, Sequence[int]] | None = None,
     inverse_penalty: float = 1.0,
 ) -> Probe:
-    """How well a linear classifier reads the labels off the code, and off each strand alone.
+    """Test accuracy of a linear probe on the code and on each strand (higher is better).
 
     Multinomial logistic regression with scikit-learn's L2 penalty (`inverse_penalty` is its C) on codes
-    standardised by the training sample; the paper names neither penalty nor optimiser. `strands` maps
+    standardized by the training sample; the paper specifies neither penalty nor optimizer. `strands` maps
     names to columns of the code.
     """
     codes = as_codes(codes)
@@ -62,12 +62,12 @@ def probe(
 
 
 def as_columns(columns: Sequence[int], width: int, name: str) -> Int[np.ndarray, " columns"]:
-    """The columns of a strand, or the sentence that says why they are none."""
+    """The columns of a strand as int64; raises unless they are valid column indices."""
     chosen = np.asarray(columns)
     if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
         raise ValueError(f"strand {name!r} must list column indices; got {columns!r}.")
     if chosen.min() < 0 or chosen.max() >= width:
-        raise ValueError(f"strand {name!r} must lie within the {width} codes; got {columns!r}.")
+        raise ValueError(f"strand {name!r} must be within the {width} dimensions; got {columns!r}.")
     return chosen.astype(np.int64)
 
 

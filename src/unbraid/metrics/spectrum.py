@@ -1,5 +1,5 @@
-"""The spectrum of a code, and how many of its dimensions are informative. Sorrenson et al., 2020, Disentanglement by
-Nonlinear ICA with General Incompressible-Flow Networks, arXiv:2001.04872, Sec. 4."""
+"""The sorted standard deviations of a code, and its number of informative dimensions. Sorrenson et al., 2020,
+Disentanglement by Nonlinear ICA with General Incompressible-Flow Networks, arXiv:2001.04872, Sec. 4."""
 
 from typing import NamedTuple
 
@@ -10,38 +10,41 @@ from unbraid.metrics.arrays import as_codes
 
 
 class Spectrum(NamedTuple):
-    score: float  # how many codes lie before the knee
-    spreads: Float[np.ndarray, " d"]  # standard deviations, widest first
-    order: Int[np.ndarray, " d"]  # the codes they belong to
-    drop: float  # how many times wider the last informative code is than the next
-    bend: float  # how many times steeper the curve falls before the knee than behind it
+    score: float  # number of dimensions before the knee
+    spreads: Float[np.ndarray, " d"]  # standard deviations, in descending order
+    order: Int[np.ndarray, " d"]  # the dimensions in this order
+    drop: float  # std of the last informative dimension / std of the next
+    bend: float  # slope of the curve before the knee / slope after it
     n: int
 
 
 def spectrum(codes: np.ndarray) -> Spectrum:
-    r"""The standard deviations of the codes, widest first, and the knee where they stop falling steeply.
+    r"""Number of informative dimensions: those before the knee of the sorted standard deviations.
 
-    Two straight lines are fitted to the curve (rank, log spread) of the wider half of the codes, ten at least, one
-    to its first points and one to the others. The knee is where they part when they fit best, or, where one step
-    makes up more than half of the fall to there, at that step. Of a curve that has no knee, `bend` is near 1.
+    Neither higher nor lower is better: the best score is the number of true factors. The curve is (rank, log std) of
+    the half of the dimensions with the highest standard deviations, at least ten. Two straight lines are fitted to it,
+    one to the first points and one to the others; the knee is the division with the best fit. If one step makes up more
+    than half of the descent to the knee, the knee is moved to that step. Without a knee, `bend` is near 1.
     """
     codes = as_codes(codes)
-    spreads = codes.std(axis=0)
-    order = np.argsort(-spreads, kind="stable")
-    spreads = spreads[order]
-    if len(spreads) < 3 or spreads[0] == 0:
-        count = int((spreads > 0).sum())
-        return Spectrum(float(count), spreads, order, drop=1.0, bend=1.0, n=len(codes))
-    heights = np.log(np.maximum(spreads, spreads[0] * np.finfo(np.float32).eps))
+    stds = codes.std(axis=0)
+    order = np.argsort(-stds, kind="stable")
+    stds = stds[order]
+    if len(stds) < 3 or stds[0] == 0:
+        count = int((stds > 0).sum())
+        return Spectrum(float(count), stds, order, drop=1.0, bend=1.0, n=len(codes))
+    heights = np.log(np.maximum(stds, stds[0] * np.finfo(np.float32).eps))
     wide = heights[: max(10, len(heights) // 2)]
-    misfit = _misfits(wide)[:-1] + _misfits(wide[::-1])[-2::-1]  # of the first k points, and of the rest
+    misfit = (
+        _misfits(wide)[:-1] + _misfits(wide[::-1])[-2::-1]
+    )  # of the first k points plus that of the others
     count = int(np.argmin(misfit)) + 1
     steps = -np.diff(wide[: count + 1])
     if steps.max() > steps.sum() / 2:
         count = int(np.argmax(steps)) + 1
     drop = float(np.exp(heights[count - 1] - heights[count]))
     behind = max(_fall(wide[count:]), 1e-6)
-    return Spectrum(float(count), spreads, order, drop, bend=_fall(wide[: count + 1]) / behind, n=len(codes))
+    return Spectrum(float(count), stds, order, drop, bend=_fall(wide[: count + 1]) / behind, n=len(codes))
 
 
 def _misfits(heights: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
@@ -55,5 +58,5 @@ def _misfits(heights: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
 
 
 def _fall(heights: Float[np.ndarray, " d"]) -> float:
-    """How far a curve falls at each step, on average."""
+    """Mean descent of a curve per step."""
     return float(heights[0] - heights[-1]) / max(1, len(heights) - 1)

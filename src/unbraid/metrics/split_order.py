@@ -1,7 +1,7 @@
-"""The order in which scikit-learn's tree builder visits codes and adds up samples.
+"""The order in which scikit-learn's tree builder visits dimensions and sums samples.
 
-Where two cuts are equally good, that order and the rounding that comes with it decide between them; these
-functions repeat it, so that ties fall as scikit-learn's fall for the same seed.
+This order and its rounding determine which of two equally good splits is chosen. These functions reproduce it, so that
+ties are resolved as in scikit-learn for the same seed.
 """
 
 import numpy as np
@@ -9,17 +9,17 @@ from jaxtyping import Bool, Float, Int
 
 
 def running_sum(values: Float[np.ndarray, " m"]) -> float:
-    """The sum taken one value after another, not pairwise as `numpy.sum` does."""
+    """The sequential sum of the values, not the pairwise sum of `numpy.sum`."""
     return float(values.cumsum()[-1])
 
 
 def left_sums(
     values: Float[np.ndarray, " m"], positions: Int[np.ndarray, " c"], total: float
 ) -> Float[np.ndarray, " c"]:
-    """The sums of the first 1, 2, … values at those `positions` where a cut is allowed.
+    """The sums of the values before each of the `positions` at which a split is allowed.
 
-    From one position to the next the builder adds what lies between, or, where that is shorter, starts again
-    from the total and takes off what lies behind; with a cut at every position it only ever adds.
+    From one position to the next, the builder adds the values between them. If fewer values come after the position,
+    it subtracts those from the total instead. With a split at every position it only adds.
     """
     sums = np.empty(len(positions))
     steps = np.diff(positions, prepend=0)
@@ -43,7 +43,7 @@ def left_sums(
 def swap_apart(
     row: Int[np.ndarray, " m"], goes_left: Bool[np.ndarray, " m"], side: int
 ) -> Int[np.ndarray, " _"]:
-    """One side of a node as scikit-learn leaves it: wrong elements swapped with the far end, in place."""
+    """One side of a node in scikit-learn's order: elements of the other side are swapped with the far end, in place."""
     count = int(goes_left.sum())
     stays, head = goes_left[:count], row[:count]
     back, tail = goes_left[count:][::-1], row[count:][::-1]
@@ -51,25 +51,26 @@ def swap_apart(
         arranged = head.copy()
         arranged[~stays] = tail[back]
         return arranged
-    # A wrong element goes to the far end; what it displaced is looked at next, and if that belongs on this
-    # side too it moves one place in. The last filler is what stood where the sides meet.
+    # An element of the other side goes to the far end; the displaced element is examined next, and if it also belongs
+    # to this side it moves inward by one position. The last filler is the element at the boundary of the two sides.
     opened = np.concatenate([[True], back[:-1]])
     fillers = np.concatenate([head[~stays], tail[-1:]])
     moved_in = np.concatenate([tail[:1], tail[:-1]])
     return np.where(opened, fillers[opened.cumsum() - 1], moved_in)[::-1]
 
 
-class Visits:
-    """The order in which the splitter visits the codes of one node after another, from its 31-bit seed."""
+class FeatureOrder:
+    """The order in which the splitter visits the dimensions of consecutive nodes, from its 31-bit seed."""
 
     def __init__(self, state: int, d: int) -> None:
         self.state = state
         self.features = list(range(d))
 
     def of_node(self, flat: Bool[np.ndarray, " d"], known: list[int]) -> tuple[list[int], list[int]]:
-        """The codes that can be cut, in order of visit, and the constant ones, in order of discovery.
+        """The dimensions that can be split, in order of visit, and the constant ones, in order of discovery.
 
-        `flat` says which codes are constant in the node, `known` which of them were so in its parent.
+        `flat` is the mask of the dimensions that are constant in the node; `known` lists those that are constant in its
+        parent.
         """
         features, end = self.features, len(self.features)
         features[: len(known)] = known

@@ -1,5 +1,5 @@
-"""Whether sets of augmentations can tell the axes of a code apart: condition (iii) of Self-supervised Disentangled
-Representation Learning, 2021, Theorem 1."""
+"""Number of independent variations of the standard deviations within augmentation sets: condition (iii) of
+Self-supervised Disentangled Representation Learning, 2021, Theorem 1."""
 
 from typing import NamedTuple
 
@@ -12,39 +12,37 @@ from unbraid.metrics.spectrum import spectrum
 
 
 class SpreadRank(NamedTuple):
-    score: float  # the rank: in how many independent ways the log-spreads vary from set to set
-    needed: float  # as many as there are codes that count
-    least_ratio: (
-        float  # the least variance, over pairs of codes, of the logarithm of the ratio of their spreads
-    )
+    score: float  # the rank: number of independent variations of the log stds between sets
+    needed: float  # number of informative dimensions; the condition holds if the score reaches it
+    least_ratio: float  # minimum variance of the log ratio of the stds, over pairs of dimensions
     eigenvalues: Float[
         np.ndarray, " d"
-    ]  # of the log-spreads' covariance, without sampling error, largest first
+    ]  # of the covariance of the log stds, less the sampling error, in descending order
     ratios: Float[
         np.ndarray, "d d"
-    ]  # the variance of the log-ratio of each pair of codes, without sampling error
+    ]  # variance of the log ratio of the stds of each pair of dimensions, less the sampling error
     n: int  # sets
 
 
 def spread_rank(set_codes: np.ndarray, codes: np.ndarray) -> SpreadRank:
-    r"""The rank of the sets' log-spreads across sets, of the codes above the knee of the spectrum.
+    r"""Rank of the covariance of the log standard deviations within sets, over the informative dimensions.
 
-    A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`, and condition (iii) asks that they vary
-    independently with the observation. Spreads that are the same for all sets leave a rotation of the codes free,
-    and so do spreads that vary in the same proportion: a pair of codes is told apart only if the ratio of their
-    spreads varies.
+    Higher is better, up to `needed`. A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`.
+    Condition (iii) requires that they vary independently with the observation. If the standard deviations are the same
+    for all sets, or vary in the same proportion, the code is identified only up to a rotation: two dimensions are
+    distinguished only if the ratio of their standard deviations varies.
 
-    The spreads of m samples vary by chance even where the true ones do not, by ψ'((m - 1)/2)/4 in their logarithm.
-    That is taken off, and what is left counts if it is more than four of its standard errors.
+    The logarithm of the standard deviation of m samples has the sampling variance ψ'((m - 1)/2)/4. This is subtracted
+    from the eigenvalues; an eigenvalue counts if the rest exceeds four of its standard errors.
 
     Args:
         set_codes: Codes of n sets of m augmentations, (n, m, d).
-        codes: Codes of observations, (N, d), whose spectrum says which of the d count.
+        codes: Codes of observations, (N, d), whose spectrum selects the informative dimensions.
     """
     sets_of_codes = np.asarray(set_codes, dtype=np.float64)
     if sets_of_codes.ndim != 3 or sets_of_codes.shape[0] < 2 or sets_of_codes.shape[1] < 3:
         raise ValueError(
-            "set_codes must be (sets, members, codes), at least 2 sets of 3 members; "
+            "set_codes must have shape (sets, members, dimensions), at least 2 sets of 3 members; "
             f"got {sets_of_codes.shape}."
         )
     if not np.isfinite(sets_of_codes).all():
@@ -53,12 +51,13 @@ def spread_rank(set_codes: np.ndarray, codes: np.ndarray) -> SpreadRank:
     wide = spectrum(codes)
     informative = wide.order[: int(wide.score)]
     sets, members, d = *sets_of_codes.shape[:2], len(informative)
-    spreads = sets_of_codes[:, :, informative].std(axis=1)
-    logs = np.log(np.maximum(spreads, np.finfo(np.float32).tiny))
+    stds = sets_of_codes[:, :, informative].std(axis=1)
+    logs = np.log(np.maximum(stds, np.finfo(np.float32).tiny))
     chance = polygamma(1, (members - 1) / 2) / 4
     covariance = np.atleast_2d(np.cov(logs, rowvar=False))
     eigenvalues = np.linalg.eigvalsh(covariance)[::-1] - chance
-    error = chance * np.sqrt(2 / (sets - 1)) * (1 + np.sqrt(d))  # of a variance, and of the largest of d
+    # Standard error of the largest of d eigenvalues.
+    error = chance * np.sqrt(2 / (sets - 1)) * (1 + np.sqrt(d))
     ratios = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance - 2 * chance
     np.fill_diagonal(ratios, 0.0)
     rank = float((eigenvalues > 4 * error).sum())

@@ -1,6 +1,5 @@
-"""How hard it is to translate images in which one feature is set to a value into those in which it is set to
-another. Unsupervised Disentanglement Learning by Intervention, 2021, Sec. 3 and Algorithm 1. No labels are needed.
-"""
+"""Difficulty of translating images with one value of a feature into images with another. Unsupervised
+Disentanglement Learning by Intervention, 2021, Sec. 3 and Algorithm 1. No labels are needed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -15,16 +14,18 @@ Generate = Callable[[np.ndarray], np.ndarray]
 
 
 class TranslationDifficulty(NamedTuple):
-    score: float  # mean over features, in nats per image
-    relative: float  # the share of what the mean image misses that is missed, over active features; 1 if there are none
-    active_features: float  # how many
+    score: float  # mean over features, in nats per image; lower is better
+    relative: (
+        float  # mean loss relative to that of the mean image, over active features; 1 without active ones
+    )
+    active_features: float  # number of active features
     per_feature: Float[np.ndarray, " k"]
-    relative_per_feature: Float[np.ndarray, " k"]  # 1 where nothing is left that the mean image does not tell
-    change: Float[np.ndarray, " k"]  # how far the images of a feature's two values lie apart: squares, summed
+    relative_per_feature: Float[np.ndarray, " k"]  # 1 if the mean image predicts as well
+    change: Float[np.ndarray, " k"]  # mean squared distance between the images of two values of a feature
     active: Bool[np.ndarray, " k"]
     features: tuple[str, ...]
     steps: int
-    rate: float
+    rate: float  # learning rate
     width: int
     values: int
     images: int
@@ -32,54 +33,55 @@ class TranslationDifficulty(NamedTuple):
 
 
 def translation_difficulty(
-    generate: Generate,
-    whole_codes: np.ndarray,
+    decode_fn: Generate,
+    all_codes: np.ndarray,
     *,
     features: Mapping[str, Sequence[int]] | None = None,
     variance: float | None = None,
     rng: np.random.Generator,
     steps: int = 5,
-    rate: float = 0.05,
+    lr: float = 0.05,
     width: int = 32,
     values: int = 10,
     images: int = 64,
     device: str = "cpu",
 ) -> TranslationDifficulty:
-    r"""What a small network that learns to translate still misses on other images.
+    r"""Loss of a small network that translates between two values of a feature, in nats per image (lower is better).
 
     .. math:: E_{k, a, b} \; KL(\tilde v \,\|\, M(\tilde u)), \quad \tilde u = \hat x(Z_k = z_k^a),\;
               \tilde v = \hat x(Z_k = z_k^b)
 
-    For each feature, `values` times: two of its values are taken from random codes, `images` codes have it set to
-    either, and a fresh network M makes some `steps` of Adam from one image to the other; as many other codes test it.
-    So it is the intervention autoencoder's loss L_diff (`unbraid.objectives.Translator`), on images shrunk to 16 pixels
-    a side. The entropy of the target is subtracted from the cross-entropy of Eq. 2, so that images with grey pixels are
-    not harder. Lower is better.
+    For each feature and each of `values` repetitions, two values of the feature are taken from random codes. The
+    feature of `images` codes is set to either value, and a new network M is trained for `steps` steps of Adam to
+    translate one image into the other. It is tested on as many other codes. This is the loss L_diff of the intervention
+    autoencoder (`unbraid.objectives.Translator`), on images resized to 16×16 pixels. The entropy of the target is
+    subtracted from the cross-entropy of Eq. 2, so that images with gray pixels are not harder.
 
-    Known limits: what makes no difference to the image is easily translated, and so is what decides all of it. So a
-    decoder that decodes nothing has the best score there is. To choose a model, take `relative`: it counts active
-    features alone, and what the mean image tells as well counts as missed. Features that change little stay easy, so
-    compare models of one kind.
+    Known limits: a feature that does not affect the image is easy to translate, and so is a feature that determines all
+    of it. A decoder with constant output therefore has the best score. To choose a model, use `relative` (lower is
+    better): it averages over active features only, and is 1 if the network is no better than the mean image. Features
+    with a small effect remain easy, so compare only models of one kind.
 
     Args:
-        generate: Codes to images, which are cut off at 0 and 1, or to rows, whose likelihood is normal.
-        whole_codes: Codes of observations, (n, d), as `generate` takes them; at least twice as many as `images`.
-        features: The columns of each feature; each column is one by default.
-        variance: Of the observations, summed over pixels; a feature that makes a hundredth of it is active. That of
-            decoded images by default, which calls features of a decoder active that decodes nearly nothing.
-        rng: Of the values, the codes and the network's weights.
-        steps: Of training.
-        rate: Of Adam.
-        width: Of the network's hidden layer.
-        values: Pairs of values for each feature.
-        images: To learn from, and as many to test on.
-        device: Where to train.
+        decode_fn: Function from codes to images, which are clipped to [0, 1], or to rows, with a normal likelihood.
+        all_codes: Codes of observations, (n, d), as `decode_fn` takes them; at least twice as many as `images`.
+        features: Columns of each feature; default: one feature per column.
+        variance: Variance of the observations, summed over pixels; a feature that causes more than a hundredth of it
+            is active. Default: the variance of decoded images, for which features of a nearly constant decoder can be
+            active.
+        rng: Random generator of the values, the codes and the initial weights.
+        steps: Number of training steps; default: 5.
+        lr: Learning rate of Adam; default: 0.05.
+        width: Width of the hidden layer; default: 32.
+        values: Number of pairs of values per feature; default: 10.
+        images: Number of training images, and of test images; default: 64.
+        device: Device of the training; default: cpu.
     """
     import torch
 
-    from unbraid.objectives.feature_changes import LEAST, variance_shares
+    from unbraid.objectives import ACTIVE_VARIANCE_SHARE, variance_shares
 
-    codes = as_codes(whole_codes, name="whole_codes")
+    codes = as_codes(all_codes, name="all_codes")
     chosen = as_features(features, codes.shape[1])
     if min(steps, width, values, images) < 1:
         raise ValueError(
@@ -91,19 +93,22 @@ def translation_difficulty(
             f"{2 * images}; got {len(codes)}."
         )
     missed, by_mean, change = np.zeros((3, values, len(chosen)))
-    for turn in range(values):
-        for place, columns in enumerate(chosen.values()):
+    for repetition in range(values):
+        for index, columns in enumerate(chosen.values()):
             a, b = codes[rng.choice(len(codes), 2, replace=False)][:, columns]
             rows = codes[rng.choice(len(codes), 2 * images, replace=False)]
-            u, v = (_decoded(generate, with_columns(rows, columns, value)) for value in (a, b))
-            missed[turn, place], by_mean[turn, place] = _missed(u, v, rng, steps, rate, width, device)
-            change[turn, place] = np.square(u - v).reshape(len(u), -1).sum(1).mean()
+            u, v = (_decoded(decode_fn, with_columns(rows, columns, value)) for value in (a, b))
+            missed[repetition, index], by_mean[repetition, index] = _missed(
+                u, v, rng, steps, lr, width, device
+            )
+            change[repetition, index] = np.square(u - v).reshape(len(u), -1).sum(1).mean()
     if variance is None:
-        variance = float(_decoded(generate, codes[: 2 * images]).var(0).sum())
+        variance = float(_decoded(decode_fn, codes[: 2 * images]).var(0).sum())
     shares = variance_shares(torch.from_numpy(change.mean(0)), torch.tensor(variance))
-    active = (shares > LEAST).numpy()
-    per_feature, told = missed.mean(0), by_mean.mean(0)
-    relative = np.divide(per_feature, told, out=np.ones(len(chosen)), where=told > per_feature).clip(min=0)
+    active = (shares > ACTIVE_VARIANCE_SHARE).numpy()
+    per_feature, mean_loss = missed.mean(0), by_mean.mean(0)
+    relative = np.divide(per_feature, mean_loss, out=np.ones(len(chosen)), where=mean_loss > per_feature)
+    relative = relative.clip(min=0)
     return TranslationDifficulty(
         float(per_feature.mean()),
         float(relative[active].mean()) if active.any() else 1.0,
@@ -114,7 +119,7 @@ def translation_difficulty(
         active,
         tuple(chosen),
         steps,
-        rate,
+        lr,
         width,
         values,
         images,
@@ -123,28 +128,28 @@ def translation_difficulty(
 
 
 def as_features(features: Mapping[str, Sequence[int]] | None, columns: int) -> dict[str, np.ndarray]:
-    """The columns of each feature, of which there must be two."""
-    chosen = {f"code {j}": [j] for j in range(columns)} if features is None else features
-    checked = {name: as_columns(part, columns, name) for name, part in chosen.items()}
+    """The columns of each feature; raises for fewer than two features."""
+    chosen = {f"dimension {j}": [j] for j in range(columns)} if features is None else features
+    checked = {name: as_columns(feature, columns, name) for name, feature in chosen.items()}
     if len(checked) < 2:
         raise ValueError(f"Features are compared, so there must be at least 2; got {len(checked)}.")
     return checked
 
 
 def with_columns(codes: np.ndarray, columns: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The codes with some columns set."""
+    """A copy of the codes with some columns set to a value."""
     changed = codes.copy()
     changed[:, columns] = value
     return changed
 
 
-def _decoded(generate: Generate, codes: np.ndarray) -> np.ndarray:
-    found = np.asarray(generate(codes), np.float32)
-    if len(found) != len(codes):
+def _decoded(decode_fn: Generate, codes: np.ndarray) -> np.ndarray:
+    decoded = np.asarray(decode_fn(codes), np.float32)
+    if len(decoded) != len(codes):
         raise ValueError(
-            f"generate must give one observation for each code; got {len(found)} of {len(codes)}."
+            f"decode_fn must return one observation per code; got {len(decoded)} of {len(codes)}."
         )
-    return found.clip(0, 1) if found.ndim == 4 else found
+    return decoded.clip(0, 1) if decoded.ndim == 4 else decoded
 
 
 def _missed(
@@ -152,19 +157,19 @@ def _missed(
     v: np.ndarray,
     rng: np.random.Generator,
     steps: int,
-    rate: float,
+    lr: float,
     width: int,
     device: str,
 ) -> tuple[float, float]:
-    """What a network that learned from the first half of the images, and what their mean, misses on the second."""
+    """Test loss of a network trained on the first half of the images, and of the mean of that half."""
     import torch
 
     from unbraid.objectives import Bernoulli, Normal, Translator
 
-    (u_train, u_test), (v_train, v_test) = (torch.from_numpy(part).to(device).chunk(2) for part in (u, v))
+    (u_train, u_test), (v_train, v_test) = (torch.from_numpy(images).to(device).chunk(2) for images in (u, v))
     likelihood = Bernoulli() if u.ndim == 4 else Normal()
     translator = Translator(u.shape[1:], width=width, likelihood=likelihood)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(rng.integers(2**31)))
-        missed = translator.difficulty(u_train, v_train, u_test, v_test, steps=steps, rate=rate)
+        missed = translator.difficulty(u_train, v_train, u_test, v_test, steps=steps, lr=lr)
     return float(missed), float(translator.mean_difficulty(v_train, v_test))

@@ -17,10 +17,10 @@ PROTOCOLS = ("lasso", "spearman")
 
 
 class UDR(NamedTuple):
-    score: float  # of the best model
+    score: float  # UDR of the best model; higher is better
     best: int
     per_model: Float[np.ndarray, " m"]  # median over the other models
-    pairwise: Float[np.ndarray, "m m"]  # [i, j]: model j's codes explained by model i's; diagonal 0
+    pairwise: Float[np.ndarray, "m m"]  # [i, j]: agreement of model i with model j; diagonal 0
     n: int
     protocol: str
 
@@ -33,21 +33,21 @@ def udr(
     alpha: float = 0.1,
     threshold: float = 0.01,
 ) -> UDR:
-    r"""Which of several models agrees best with the others, code by code, on the same samples.
+    r"""Agreement of the dimensions of several models; the score is that of the best model (higher is better).
 
     .. math:: UDR_{ij} = ½ (mean_b \max_a R_{ab}^2 / \sum_a R_{ab} + mean_a \max_b R_{ab}^2 / \sum_b R_{ab})
 
-    R is the strength of each code a of model i in each code b of model j: the absolute weights of a
-    lasso (penalty `alpha`) on standardised codes, or the absolute Spearman correlation. `models` holds
-    one table a model, of the same samples in the same order. `kl` holds each model's mean KL a code in
-    nats; codes at or below `threshold` are left out, and without it only constant codes are.
+    R_ab is the strength of dimension a of model i in dimension b of model j: the absolute weight of a lasso (penalty
+    `alpha`) on standardized codes, or the absolute Spearman correlation. `models` has one table of codes per model, of
+    the same samples in the same order. `kl` has the mean KL per dimension of each model, in nats. Dimensions at or
+    below `threshold` are left out; without `kl`, only constant dimensions are.
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
     if len(models) < 2:
         raise ValueError(f"UDR compares models with each other: pass at least two tables; got {len(models)}.")
     if kl is not None and len(kl) != len(models):
-        raise ValueError(f"kl must hold one row a model; got {len(kl)} for {len(models)} models.")
+        raise ValueError(f"kl must hold one row per model; got {len(kl)} for {len(models)} models.")
     first = as_codes(models[0], name="models[0]")
     tables = [as_codes(table, name=f"models[{i}]", samples=len(first)) for i, table in enumerate(models)]
     informative = [varying(table) for table in tables]
@@ -72,7 +72,7 @@ def udr(
 def _above(kl: np.ndarray, threshold: float, columns: int, name: str) -> Bool[np.ndarray, " d"]:
     kl = np.asarray(kl)
     if kl.shape != (columns,):
-        raise ValueError(f"{name} must have one value a code, {columns}; got shape {kl.shape}.")
+        raise ValueError(f"{name} must have one value per dimension, {columns}; got shape {kl.shape}.")
     return kl > threshold
 
 
@@ -82,13 +82,13 @@ def _relation(
     if protocol == "spearman":
         return np.abs(correlation(first, second, "spearman"))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough after a thousand steps
+        warnings.simplefilter("ignore", ConvergenceWarning)  # close enough to convergence after 1,000 steps
         weights = Lasso(alpha=alpha).fit(first, second).coef_
     return np.abs(weights).reshape(second.shape[1], first.shape[1]).T
 
 
 def _agreement(relation: Float[np.ndarray, "d e"]) -> float:
-    """1 if the codes match one to one at full strength."""
+    """UDR of two models: 1 if their dimensions match one to one with strength 1."""
     halves = []
     for axis in (0, 1):
         total = relation.sum(axis=axis)

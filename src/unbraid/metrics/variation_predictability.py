@@ -10,69 +10,69 @@ from jaxtyping import Float
 from unbraid.metrics.arrays import as_codes
 from unbraid.metrics.translation_difficulty import as_features
 
-FEWEST = 40  # pairs, so that a tenth of them are a few
+MIN_PAIRS = 40
 
 
 class VariationPredictability(NamedTuple):
-    score: float  # the best test accuracy
-    last: float  # the accuracy after the last one
-    chance: float  # of a guess
+    score: float  # maximum test accuracy; higher is better
+    last: float  # test accuracy after the last epoch
+    chance: float  # accuracy of guessing: 1 / number of features
     curve: Float[np.ndarray, " e"]
     pairs: int
     epochs: int
-    rate: float
+    rate: float  # learning rate
     width: int
     n: int
 
 
 def variation_predictability(
-    generate: Callable[[np.ndarray], np.ndarray],
-    whole_codes: np.ndarray,
+    decode_fn: Callable[[np.ndarray], np.ndarray],
+    all_codes: np.ndarray,
     *,
     features: Mapping[str, Sequence[int]] | None = None,
     rng: np.random.Generator,
     pairs: int = 4_000,
     epochs: int = 20,
-    rate: float = 0.01,
+    lr: float = 0.01,
     width: int = 64,
     batch: int = 32,
     device: str = "cpu",
 ) -> VariationPredictability:
-    """How often a small network tells from two images which feature they differ in.
+    """Accuracy of a small network that predicts in which feature two images differ (higher is better).
 
-    Pairs of images are made that differ in one feature. A network learns from a tenth of their differences and is
-    tested on the others, five times while it learns; the best accuracy counts, as in the authors' code. There 200
-    epochs are made, and each is tested; here as many as take a minute or two on two cores at 64×64.
+    The images of each pair differ in one feature. A network is trained on a tenth of the differences and tested on the
+    others up to five times during training. The score is the maximum accuracy, as in the authors' code. The authors
+    train for 200 epochs and test after each; the default here takes one or two minutes on two cores at 64×64.
 
     Args:
-        generate: Codes to images.
-        whole_codes: Codes of observations, (n, d), as `generate` takes them.
-        features: The columns of each feature; each column is one by default.
-        rng: Of the pairs, the network's weights and its batches.
-        pairs: To learn from and to test on together.
-        epochs: Of training.
-        rate: Of Adam.
-        width: Channels of the network's first layers; later ones have two and four times as many.
-        batch: Pairs in a step.
-        device: Where to train.
+        decode_fn: Function from codes to images.
+        all_codes: Codes of observations, (n, d), as `decode_fn` takes them.
+        features: Columns of each feature; default: one feature per column.
+        rng: Random generator of the pairs, the initial weights and the batches.
+        pairs: Number of pairs for training and testing together; default: 4,000.
+        epochs: Number of training epochs; default: 20.
+        lr: Learning rate of Adam; default: 0.01.
+        width: Channels of the first layers; later layers have two and four times as many. Default: 64.
+        batch: Number of pairs per training step; default: 32.
+        device: Device of the training; default: cpu.
     """
-    codes = as_codes(whole_codes, name="whole_codes")
+    codes = as_codes(all_codes, name="all_codes")
     chosen = list(as_features(features, codes.shape[1]).values())
-    if pairs < FEWEST or min(epochs, width, batch) < 1:
+    if pairs < MIN_PAIRS or min(epochs, width, batch) < 1:
         raise ValueError(
-            f"VP needs at least {FEWEST} pairs and 1 epoch, channel and pair a step; got {pairs}, {epochs}, {width} "
-            f"and {batch}."
+            f"VP needs at least {MIN_PAIRS} pairs and 1 epoch, channel and pair per step; "
+            f"got {pairs}, {epochs}, {width} and {batch}."
         )
     answers = rng.integers(len(chosen), size=pairs)
     rows, others = codes[rng.integers(len(codes), size=(2, pairs))]
     changed = rows.copy()
-    for place, columns in enumerate(chosen):
-        here = np.flatnonzero(answers == place)[:, None]
-        changed[here, columns] = others[here, columns]
-    differences = np.asarray(generate(changed), np.float32) - np.asarray(generate(rows), np.float32)
-    curve = _learn(differences, answers, len(chosen), rng, epochs, rate, width, batch, device)
+    for index, columns in enumerate(chosen):
+        has_answer = np.flatnonzero(answers == index)[:, None]
+        changed[has_answer, columns] = others[has_answer, columns]
+    differences = np.asarray(decode_fn(changed), np.float32) - np.asarray(decode_fn(rows), np.float32)
+    curve = _learn(differences, answers, len(chosen), rng, epochs, lr, width, batch, device)
     return VariationPredictability(
-        float(curve.max()), float(curve[-1]), 1 / len(chosen), curve, pairs, epochs, rate, width, len(codes)
+        float(curve.max()), float(curve[-1]), 1 / len(chosen), curve, pairs, epochs, lr, width, len(codes)
     )
 
 
@@ -82,12 +82,12 @@ def _learn(
     features: int,
     rng: np.random.Generator,
     epochs: int,
-    rate: float,
+    lr: float,
     width: int,
     batch: int,
     device: str,
 ) -> Float[np.ndarray, " e"]:
-    """Test accuracy, five times in training at most."""
+    """Test accuracies at up to five times during training."""
     import torch
     from torch.nn import functional as F
 
@@ -96,7 +96,7 @@ def _learn(
     with torch.random.fork_rng():
         torch.manual_seed(int(rng.integers(2**31)))
         network = _network(differences.shape[1:], features, width).to(device)
-    adam = torch.optim.Adam(network.parameters(), lr=rate)
+    adam = torch.optim.Adam(network.parameters(), lr=lr)
     curve = []
     pause = -(-epochs // 5)
     for epoch in range(1, epochs + 1):
@@ -110,18 +110,18 @@ def _learn(
             continue
         network.eval()
         with torch.no_grad():
-            right = [
-                (network(part).argmax(1) == z).sum()
-                for part, z in zip(x[count:].split(512), y[count:].split(512), strict=True)
+            correct = [
+                (network(rows).argmax(1) == z).sum()
+                for rows, z in zip(x[count:].split(512), y[count:].split(512), strict=True)
             ]
-        curve.append(float(sum(right)) / (len(x) - count))
+        curve.append(float(sum(correct)) / (len(x) - count))
     return np.array(curve)
 
 
 def _network(shape: tuple[int, ...], features: int, width: int) -> Any:
-    """The authors' layers for images: one of 7 with stride 2, one of 3, a pooling, two of 3, and a mean over places.
+    """The authors' layers for images: one of 7 with stride 2, one of 3, a pooling, two of 3, and a mean over positions.
 
-    All are normalised over the batch: without that, differences of little contrast teach them nothing.
+    All have batch normalization; without it, they do not learn from differences of low contrast.
     """
     from math import prod
 
@@ -132,16 +132,16 @@ def _network(shape: tuple[int, ...], features: int, width: int) -> Any:
             nn.Flatten(), nn.Linear(prod(shape), width), nn.ReLU(), nn.Linear(width, features)
         )
 
-    def normalised(before: int, after: int, kernel: int, stride: int = 1) -> list[nn.Module]:
+    def normalized(before: int, after: int, kernel: int, stride: int = 1) -> list[nn.Module]:
         convolution = nn.Conv2d(before, after, kernel, stride, kernel // 2, bias=False)
         return [convolution, nn.BatchNorm2d(after), nn.ReLU()]
 
     return nn.Sequential(
-        *normalised(shape[0], width, 7, 2),
-        *normalised(width, width, 3),
+        *normalized(shape[0], width, 7, 2),
+        *normalized(width, width, 3),
         nn.MaxPool2d(3, 2, 1),
-        *normalised(width, 2 * width, 3),
-        *normalised(2 * width, 4 * width, 3),
+        *normalized(width, 2 * width, 3),
+        *normalized(2 * width, 4 * width, 3),
         nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),
         nn.Linear(4 * width, features),

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from unbraid.metrics.arrays import as_codes
 
-LARGEST = 50_000_000  # pairs; their costs alone take 400 MB
+LARGEST = 50_000_000  # maximum number of pairs, whose costs take 400 MB
 
 
 class W2(NamedTuple):
@@ -21,15 +21,15 @@ class W2(NamedTuple):
     mass: Float[np.ndarray, " p"]
     n: int
     n_second: int
-    protocol: str  # "assignment" or "linear programme"; both exact
+    protocol: str  # "assignment" or "linear program"; both exact
 
 
 def w2(first: np.ndarray, second: np.ndarray) -> W2:
-    r"""The least mean squared distance at which one sample can be moved onto the other. NOT its root.
+    r"""Squared 2-Wasserstein distance of two samples (lower means more similar distributions).
 
     .. math:: W_2^2 = \min_{Γ ≥ 0} \sum_{ij} Γ_{ij} ‖a_i - b_j‖^2, Γ1 = 1/n, Γ^T 1 = 1/m
 
-    Exact: by assignment for samples of equal size, by linear programme otherwise. Two samples of one
+    Exact: by assignment for samples of equal size, by linear program otherwise. Two samples of one
     distribution are not at distance 0: two batches of 128 from N(0, I_d) are at 1.05, 4.49, 14.5 and
     38.0 on average for d = 4, 8, 16 and 32, so compare batches of one size only.
     """
@@ -48,20 +48,20 @@ def w2(first: np.ndarray, second: np.ndarray) -> W2:
     plan = _plan(cost)
     rows, columns = np.nonzero(plan)
     mass = plan[rows, columns]
-    return W2(float(mass @ cost[rows, columns]), rows, columns, mass, n, m, "linear programme")
+    return W2(float(mass @ cost[rows, columns]), rows, columns, mass, n, m, "linear program")
 
 
 def _plan(cost: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
-    """The cheapest way to move equal shares of n onto equal shares of m; by POT where it is installed."""
+    """The optimal transport plan between n and m equal shares; uses POT if it is installed."""
     n, m = cost.shape
     try:
-        import ot  # pyright: ignore[reportMissingImports]  # the extra `transport`: the same optimum, much faster
+        import ot  # pyright: ignore[reportMissingImports]  # the extra `transport`: same optimum, much faster
     except ImportError:
         leave = kron(eye_array(n), np.ones((1, m)), format="csr")
         arrive = kron(np.ones((1, n)), eye_array(m), format="csr")
         shares = np.concatenate([np.full(n, 1 / n), np.full(m, 1 / m)])
-        found = linprog(cost.ravel(), A_eq=vstack([leave, arrive]), b_eq=shares, method="highs")
-        if not found.success:
-            raise ValueError(f"the transport programme was not solved: {found.message}") from None
-        return found.x.reshape(n, m)
+        solution = linprog(cost.ravel(), A_eq=vstack([leave, arrive]), b_eq=shares, method="highs")
+        if not solution.success:
+            raise ValueError(f"the transport program was not solved: {solution.message}") from None
+        return solution.x.reshape(n, m)
     return np.asarray(ot.emd([], [], cost))

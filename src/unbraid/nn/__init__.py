@@ -1,60 +1,75 @@
 """Networks. A run folder may name those listed here and no others."""
 
-from unbraid.nn.architectures import ARCHITECTURES, networks
+from unbraid.nn.architectures import (
+    ARCHITECTURES,
+    OVERLAY,
+    build_networks,
+    overlay_architectures,
+    split_overlay,
+)
+from unbraid.nn.backbones import BACKBONES, MLPFeatures, backbone
 from unbraid.nn.base import Decoder, Encoder, Network
+from unbraid.nn.batch_norm import BatchNorm1d, frozen_batch_stats
 from unbraid.nn.classifier import Classifier, Classifiers
-from unbraid.nn.conv import ConvDecoder, ConvEncoder
+from unbraid.nn.concat_encoder import ConcatEncoder
+from unbraid.nn.conv import SIDES, ConvDecoder, ConvEncoder
 from unbraid.nn.critic import Critic
+from unbraid.nn.deterministic_encoder import DeterministicEncoder
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
-from unbraid.nn.directions import Directions
 from unbraid.nn.disentanglers import Disentanglers
-from unbraid.nn.extractors import EXTRACTORS, MLPFeatures, extractor
-from unbraid.nn.features import Features
-from unbraid.nn.flows import Flow, ImageFlow, RowFlow
+from unbraid.nn.flows import Flow, ImageFlow, RowFlow, disable_tf32, flow_for
 from unbraid.nn.gan import Discriminator, Generator, PairCritic
-from unbraid.nn.joined import Joined
 from unbraid.nn.joint_critic import JointCritic
-from unbraid.nn.judge import judge
-from unbraid.nn.layered import Layered
+from unbraid.nn.linear_projection import LinearProjection
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
+from unbraid.nn.overlay_decoder import OverlayDecoder
 from unbraid.nn.polar import PolarEncoder
 from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
+from unbraid.nn.scalar_head import scalar_head
 from unbraid.nn.small_conv import SmallConv
 
 __all__ = [
     "ARCHITECTURES",
-    "EXTRACTORS",
+    "BACKBONES",
+    "OVERLAY",
+    "SIDES",
+    "BatchNorm1d",
     "Classifier",
     "Classifiers",
+    "ConcatEncoder",
     "ConvDecoder",
     "ConvEncoder",
     "Critic",
     "Decoder",
+    "DeterministicEncoder",
     "DigitDecoder",
     "DigitEncoder",
-    "Directions",
     "Discriminator",
     "Disentanglers",
     "Encoder",
-    "Features",
     "Flow",
     "Generator",
     "ImageFlow",
-    "Joined",
     "JointCritic",
-    "Layered",
+    "LinearProjection",
     "MLPDecoder",
     "MLPEncoder",
     "MLPFeatures",
     "Network",
+    "OverlayDecoder",
     "PairCritic",
     "PolarEncoder",
     "Projection",
     "ResNet",
     "RowFlow",
     "SmallConv",
-    "extractor",
-    "judge",
-    "networks",
+    "backbone",
+    "build_networks",
+    "disable_tf32",
+    "flow_for",
+    "frozen_batch_stats",
+    "overlay_architectures",
+    "scalar_head",
+    "split_overlay",
 ]

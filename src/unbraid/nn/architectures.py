@@ -1,14 +1,14 @@
 """Pairs of encoder and decoder by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from unbraid.naming import choose
 from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
 from unbraid.nn.polar import PolarEncoder
+from unbraid.settings import lookup, require_images
 
 Pair = tuple[Callable[..., Encoder], Callable[..., Decoder]]
 
@@ -24,8 +24,8 @@ ARCHITECTURES: Mapping[str, Pair] = {
     "conv-burgess": _conv("burgess"),
     "conv-flowers": _conv("flowers"),
     "conv-digits": (DigitEncoder, DigitDecoder),
-    "conv-standardised": (partial(ConvEncoder, standardised=True), ConvDecoder),
-    "conv-channelwise": (partial(ConvEncoder, standardised=True, channelwise=True), ConvDecoder),
+    "conv-standardized": (partial(ConvEncoder, standardized=True), ConvDecoder),
+    "conv-channelwise": (partial(ConvEncoder, standardized=True, channelwise=True), ConvDecoder),
     "conv-channelwise-polar": (PolarEncoder, ConvDecoder),
     "conv-contrast": _conv("contrast"),
     "conv-contrast-deep": _conv("contrast-deep"),
@@ -36,14 +36,37 @@ ARCHITECTURES: Mapping[str, Pair] = {
 }
 
 
-def networks(name: str, shape: tuple[int, ...], codes: int) -> tuple[Encoder, Decoder]:
+OVERLAY = "overlay:"
+
+
+def split_overlay(architecture: str) -> tuple[str, str]:
+    """The architecture of the encoder, and that of the two decoders of an `OverlayDecoder` ("" for a single decoder).
+
+    >>> split_overlay("overlay:conv"), split_overlay("overlay:linear+mlp-small"), split_overlay("conv")
+    (('conv', 'conv'), ('linear', 'mlp-small'), ('conv', ''))
+    """
+    if not architecture.startswith(OVERLAY):
+        return architecture, ""
+    encoder, _, decoders = architecture.removeprefix(OVERLAY).partition("+")
+    return encoder, decoders or encoder
+
+
+def overlay_architectures() -> Iterator[str]:
+    """The names of all overlay architectures, those with one architecture for encoder and decoders first."""
+    yield from (OVERLAY + name for name in ARCHITECTURES)
+    yield from (f"{OVERLAY}{name}+{decoders}" for name in ARCHITECTURES for decoders in ARCHITECTURES)
+
+
+def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[Encoder, Decoder]:
     """The encoder and the decoder of the named architecture for observations of the given shape."""
-    encoder, decoder = choose("architecture", name, ARCHITECTURES)
-    if codes < 1:
-        raise ValueError(f"A code needs at least 1 dimension; got codes={codes}.")
-    if len(shape) != 3 and name.startswith("conv"):
+    if name.startswith(OVERLAY):
         raise ValueError(
-            f"The architecture {name!r} is for images (channels, height, width), and the observations have the "
-            f"shape {shape}: use 'mlp'."
+            f"The architecture {name!r} requires a method with the strands common and salient, such as "
+            f"principled-contrast. Use {split_overlay(name)[0]!r} here."
         )
-    return encoder(shape, codes), decoder(codes, shape)
+    encoder, decoder = lookup("architecture", name, ARCHITECTURES)
+    if latent_dim < 1:
+        raise ValueError(f"A code needs at least 1 dimension; got latent_dim={latent_dim}.")
+    if name.startswith("conv"):
+        require_images(name, shape)
+    return encoder(shape, latent_dim), decoder(latent_dim, shape)

@@ -1,4 +1,4 @@
-"""One set of layers for every channel."""
+"""Layers shared by all channels."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -7,12 +7,12 @@ from unbraid.types import Images
 
 
 class Channelwise(nn.Module):
-    """Reads every channel of an image by itself and takes the largest of each feature over them.
+    """Applies the same layers to every channel and takes the maximum of each feature over the channels.
 
-    Which channel shows something, and how many do, then makes no difference.
+    The features do not depend on which channels, or how many, show an object.
 
     Args:
-        layers: Images of one channel to features.
+        layers: Network from images of one channel to features.
     """
 
     def __init__(self, layers: nn.Module) -> None:
@@ -20,5 +20,5 @@ class Channelwise(nn.Module):
         self.layers = layers
 
     def forward(self, x: Images) -> Float[Tensor, "b f"]:
-        each = x.flatten(0, 1)[:, None]
-        return self.layers(each).unflatten(0, x.shape[:2]).amax(1)
+        channels = x.flatten(0, 1)[:, None]
+        return self.layers(channels).unflatten(0, x.shape[:2]).amax(1)

@@ -1,4 +1,4 @@
-"""Codes to classes."""
+"""Classifiers of codes."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -9,19 +9,19 @@ from unbraid.types import Codes, Logits
 
 
 class Classifier(Network):
-    """Codes to a logit for each class. Weights start as PyTorch's defaults.
+    """Network from codes to one logit per class, with PyTorch's default initialization.
 
     Args:
-        codes: The number of dimensions of the code.
-        classes: The number of classes.
-        hidden: The widths of the hidden layers, each followed by a ReLU; none for a linear classifier.
+        latent_dim: Number of dimensions of the code.
+        classes: Number of classes.
+        hidden: Widths of the hidden layers, each followed by a ReLU; empty for a linear classifier.
     """
 
-    def __init__(self, codes: int, classes: int, *, hidden: tuple[int, ...] = (128,)) -> None:
+    def __init__(self, latent_dim: int, classes: int, *, hidden: tuple[int, ...] = (128,)) -> None:
         super().__init__()
-        self.codes, self.classes = codes, classes
+        self.latent_dim, self.classes = latent_dim, classes
         self.layers = nn.Sequential(
-            *layers((codes, *hidden), "relu"), nn.Linear((codes, *hidden)[-1], classes)
+            *layers((latent_dim, *hidden), "relu"), nn.Linear((latent_dim, *hidden)[-1], classes)
         )
 
     def forward(self, z: Codes) -> Logits:
@@ -29,18 +29,20 @@ class Classifier(Network):
 
 
 class Classifiers(Network):
-    """A classifier for each of several labels; their logits come out side by side.
+    """One classifier per label; returns the logits of each.
 
     Args:
-        codes: The number of dimensions of the code.
-        classes: The number of classes of each label.
-        hidden: As of one classifier.
+        latent_dim: Number of dimensions of the code.
+        classes: Number of classes of each label.
+        hidden: Widths of the hidden layers of each classifier.
     """
 
-    def __init__(self, codes: int, classes: tuple[int, ...], *, hidden: tuple[int, ...] = (128,)) -> None:
+    def __init__(
+        self, latent_dim: int, classes: tuple[int, ...], *, hidden: tuple[int, ...] = (128,)
+    ) -> None:
         super().__init__()
-        self.codes, self.classes = codes, classes
-        self.each = nn.ModuleList(Classifier(codes, size, hidden=hidden) for size in classes)
+        self.latent_dim, self.classes = latent_dim, classes
+        self.classifiers = nn.ModuleList(Classifier(latent_dim, size, hidden=hidden) for size in classes)
 
     def forward(self, z: Codes) -> tuple[Float[Tensor, "b _"], ...]:
-        return tuple(classifier(z) for classifier in self.each)
+        return tuple(classifier(z) for classifier in self.classifiers)

@@ -1,4 +1,4 @@
-"""The critic of FactorVAE. Kim & Mnih, 2018, Disentangling by Factorising, arXiv:1802.05983."""
+"""The critic of FactorVAE. Kim & Mnih, 2018, Disentangling by Factorizing, arXiv:1802.05983."""
 
 from itertools import pairwise
 
@@ -10,18 +10,18 @@ from unbraid.types import Codes
 
 
 class Critic(Network):
-    """Codes to two logits: as they are, and with shuffled dimensions. Weights start as PyTorch's defaults.
+    """Network from codes to two logits (original, shuffled dimensions), with PyTorch's default initialization.
 
     Args:
-        codes: The number of dimensions of the code.
-        width: Of each hidden layer.
-        layers: How many hidden layers, each followed by a leaky ReLU of slope 0.2; 0 for a linear critic.
+        latent_dim: Number of dimensions of the code.
+        width: Width of each hidden layer.
+        layers: Number of hidden layers, each followed by a leaky ReLU of slope 0.2; 0 for a linear critic.
     """
 
-    def __init__(self, codes: int, *, width: int = 1000, layers: int = 6) -> None:
+    def __init__(self, latent_dim: int, *, width: int = 1000, layers: int = 6) -> None:
         super().__init__()
-        self.codes = codes
-        sizes, modules = (codes, *[width] * layers), []
+        self.latent_dim = latent_dim
+        sizes, modules = (latent_dim, *[width] * layers), []
         for before, after in pairwise(sizes):
             modules += [nn.Linear(before, after), nn.LeakyReLU(0.2)]
         self.layers = nn.Sequential(*modules, nn.Linear(sizes[-1], 2))

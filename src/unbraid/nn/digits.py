@@ -1,29 +1,30 @@
-"""The encoder and decoder for coloured digits of Unsupervised Disentanglement Learning by Intervention, 2021,
-Tables 6 and 7. All weights start as PyTorch's defaults."""
+"""The encoder and decoder for colored digits of Unsupervised Disentanglement Learning by Intervention, 2021,
+Tables 6 and 7. All weights have PyTorch's default initialization."""
 
 from torch import nn
 
 from unbraid.nn.base import Decoder, Encoder
-from unbraid.nn.halving import Doubling, Halving
+from unbraid.nn.strided_conv import DownConv, UpConv
+from unbraid.settings import require_shape
 from unbraid.types import Codes, Gaussian, Images
 
 
 class DigitEncoder(Encoder):
-    """Images to posteriors, through two convolutions of stride 2 and one of stride 1.
+    """Encoder of images with two convolutions of stride 2 and one of stride 1.
 
     Args:
         shape: Channels, height and width; a square whose side is a multiple of 4.
-        codes: The number of dimensions of the code.
-        hidden: The widths of layers without activation before the heads; Table 7 has one of 128.
+        latent_dim: Number of dimensions of the code.
+        hidden: Widths of layers without activation before the heads; Table 7 has one layer of 128.
     """
 
-    def __init__(self, shape: tuple[int, int, int], codes: int, *, hidden: tuple[int, ...] = ()) -> None:
+    def __init__(self, shape: tuple[int, int, int], latent_dim: int, *, hidden: tuple[int, ...] = ()) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
+        self.shape, self.latent_dim = shape, latent_dim
         before = 128 * _quarter(shape) ** 2
         modules: list[nn.Module] = [
-            *(Halving(shape[0], 64), nn.ReLU()),
-            *(Halving(64, 128), nn.ReLU()),
+            *(DownConv(shape[0], 64), nn.ReLU()),
+            *(DownConv(64, 128), nn.ReLU()),
             *(nn.Conv2d(128, 128, 3, padding=1), nn.ReLU()),
             nn.Flatten(),
         ]
@@ -31,34 +32,33 @@ class DigitEncoder(Encoder):
             modules.append(nn.Linear(before, width))
             before = width
         self.trunk = nn.Sequential(*modules)
-        self.heads = nn.Linear(before, 2 * codes)  # mean and log-variance
+        self.heads = nn.Linear(before, 2 * latent_dim)  # mean and log-variance
 
     def forward(self, x: Images) -> Gaussian:
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The encoder was made for images {self.shape}; got {tuple(x.shape[1:])}.")
+        require_shape(self, x)
         return Gaussian(*self.heads(self.trunk(x)).chunk(2, 1))
 
 
 class DigitDecoder(Decoder):
-    """Codes to images, through a layer of 64 maps and two transposed convolutions of stride 2.
+    """Decoder of images with a layer of 64 maps and two transposed convolutions of stride 2.
 
-    The paper has maps of 4×4, which would end in 16×16: here they have a quarter of the image's side.
+    The side of the maps is a quarter of the image side; the 4×4 maps of the paper would give images of 16×16.
 
     Args:
-        codes: The number of dimensions of the code.
+        latent_dim: Number of dimensions of the code.
         shape: Channels, height and width; a square whose side is a multiple of 4.
     """
 
-    def __init__(self, codes: int, shape: tuple[int, int, int]) -> None:
+    def __init__(self, latent_dim: int, shape: tuple[int, int, int]) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
+        self.shape, self.latent_dim = shape, latent_dim
         maps = _quarter(shape)
         self.layers = nn.Sequential(
-            nn.Linear(codes, 64 * maps**2),
+            nn.Linear(latent_dim, 64 * maps**2),
             nn.ReLU(),
             nn.Unflatten(1, (64, maps, maps)),
-            *(Doubling(64, 64), nn.ReLU()),
-            Doubling(64, shape[0]),
+            *(UpConv(64, 64), nn.ReLU()),
+            UpConv(64, shape[0]),
         )
 
     def forward(self, z: Codes) -> Images:
@@ -68,7 +68,7 @@ class DigitDecoder(Decoder):
 def _quarter(shape: tuple[int, int, int]) -> int:
     if len(shape) != 3 or shape[1] != shape[2] or shape[1] % 4 or shape[1] < 8:
         raise ValueError(
-            "The networks for digits need square images (channels, side, side) whose side is a multiple of 4, at "
+            "The networks for digits require square images (channels, side, side) whose side is a multiple of 4, at "
             f"least 8; got {shape}."
         )
     return shape[1] // 4

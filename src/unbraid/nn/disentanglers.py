@@ -7,13 +7,13 @@ from unbraid.nn.base import Network
 
 
 class Disentanglers(Network):
-    """Two guesses: of the second part of a code from the first, and of the first from the second.
+    """Two predictors: of the second strand of a code from the first, and of the first strand from the second.
 
-    Each is one layer and a tanh, as the parts of the code are.
+    Each is one layer and a tanh, as in the encoder of each strand.
 
     Args:
-        first: The number of dimensions of the first part.
-        second: Of the second.
+        first: Number of dimensions of the first strand.
+        second: Number of dimensions of the second strand.
     """
 
     def __init__(self, first: int, second: int) -> None:

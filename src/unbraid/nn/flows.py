@@ -16,12 +16,13 @@ from torch.nn import functional as F
 
 from unbraid.nn.base import Network
 from unbraid.nn.coupling import Coupling, conv_subnet, full_subnet
+from unbraid.settings import require_shape
 from unbraid.types import Codes, Images, Observations
 
 
 @contextmanager
-def exactly() -> Iterator[None]:
-    """Full float32 on CUDA devices: with TF32 steps are faster, and an inverse's error is a thousand times larger."""
+def disable_tf32() -> Iterator[None]:
+    """Context with full float32 on CUDA devices: TF32 makes the error of an inverse a thousand times larger."""
     kinds: Any = torch.backends.cudnn, torch.backends.cuda.matmul
     before = [kind.allow_tf32 for kind in kinds]
     try:
@@ -33,13 +34,13 @@ def exactly() -> Iterator[None]:
             kind.allow_tf32 = allowed
 
 
-SQUEEZES = 2  # of an image; each halves its sides
+SQUEEZES = 2  # squeezes of an image; each halves both sides
 
 
 class Flow(Network, abc.ABC):
-    """Observations to codes and back, exactly up to rounding; `codes` is the number of dimensions of both."""
+    """Invertible network between observations and codes; `latent_dim` is the number of dimensions of both."""
 
-    codes: int
+    latent_dim: int
     shape: tuple[int, ...]
 
     @abc.abstractmethod
@@ -49,22 +50,17 @@ class Flow(Network, abc.ABC):
     def inverse(self, z: Codes) -> Observations:
         """The observations of the codes."""
 
-    def check(self, x: Observations) -> None:
-        """Raises unless the flow was made for such observations."""
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The flow was made for observations {self.shape}; got {tuple(x.shape[1:])}.")
-
 
 class RowFlow(Flow):
-    """Fully connected coupling blocks for rows, or for images laid out flat.
+    """Fully connected coupling blocks for rows, or for flattened images.
 
     Args:
-        shape: The shape of one observation; at least two numbers in all.
-        blocks: Of coupling, each followed by a fixed permutation.
-        width: Of both hidden layers of a block's networks.
-        volume_preserving: Whether volumes stay as they are (GIN); without it, RealNVP.
-        identity: Whether it starts as the identity, up to the order of dimensions.
-        clamp: The largest logarithm of a block's scale.
+        shape: Shape of one observation, with at least two dimensions in total.
+        blocks: Number of coupling blocks, each followed by a fixed permutation.
+        width: Width of both hidden layers in the networks of a block.
+        volume_preserving: Whether the flow preserves volume (GIN); RealNVP otherwise.
+        identity: Whether the flow is initialized to the identity, up to the order of dimensions.
+        clamp: Maximum of the logarithm of a scale.
     """
 
     def __init__(
@@ -78,43 +74,43 @@ class RowFlow(Flow):
         clamp: float = 2.0,
     ) -> None:
         super().__init__()
-        self.shape, self.codes = tuple(shape), prod(shape)
-        if self.codes < 2 or blocks < 1:
+        self.shape, self.latent_dim = tuple(shape), prod(shape)
+        if self.latent_dim < 2 or blocks < 1:
             raise ValueError(
-                f"A flow couples two halves of an observation: it needs at least 2 numbers and 1 block; got "
-                f"{self.codes} and {blocks}."
+                f"A flow requires observations with at least 2 dimensions and at least 1 block; got {self.latent_dim} "
+                f"and {blocks}."
             )
         subnet = full_subnet(width, identity=identity)
         self.blocks = nn.ModuleList(
-            Coupling(self.codes, subnet, axis=0, volume_preserving=volume_preserving, clamp=clamp)
+            Coupling(self.latent_dim, subnet, axis=0, volume_preserving=volume_preserving, clamp=clamp)
             for _ in range(blocks)
         )
 
     def forward(self, x: Observations) -> Codes:
-        self.check(x)
-        upright = x.flatten(1).t().contiguous()
+        require_shape(self, x)
+        columns = x.flatten(1).t().contiguous()
         for block in self.blocks:
-            upright = block(upright)
-        return upright.t()
+            columns = block(columns)
+        return columns.t()
 
     def inverse(self, z: Codes) -> Observations:
-        upright = z.t().contiguous()
+        columns = z.t().contiguous()
         for block in reversed(self.blocks):
-            upright = block.inverse(upright)  # type: ignore[operator]
-        return upright.t().reshape(-1, *self.shape)
+            columns = block.inverse(columns)  # type: ignore[operator]
+        return columns.t().reshape(-1, *self.shape)
 
 
 class ImageFlow(Flow):
     """GIN for images: squeeze, convolutional blocks, squeeze, convolutional blocks, fully connected blocks.
 
-    A squeeze makes each square of four pixels four channels. On 28×28 digits the widths are those of the published
+    A squeeze turns each square of four pixels into four channels. On 28×28 digits the widths are those of the published
     code: 16, 32, and 392, half of the pixels.
 
     Args:
         shape: Channels, height and width; both sides multiples of 4.
-        blocks: Of coupling, after the first squeeze, after the second, and on the flat image.
+        blocks: Numbers of coupling blocks after the first squeeze, after the second, and on the flattened image.
         widths: Channels inside the networks of the convolutional blocks.
-        clamp: The largest logarithm of a block's scale.
+        clamp: Maximum of the logarithm of a scale.
     """
 
     def __init__(
@@ -128,10 +124,10 @@ class ImageFlow(Flow):
         super().__init__()
         if len(shape) != 3 or shape[1] % 2**SQUEEZES or shape[2] % 2**SQUEEZES or min(shape) < 1:
             raise ValueError(
-                f"The flow squeezes an image twice, so both sides must be multiples of {2**SQUEEZES}; got {shape}: "
-                "crop or resize the images, or take the fully connected flow with architecture 'mlp'."
+                f"The flow squeezes images twice, so both sides must be multiples of {2**SQUEEZES}; got {shape}. "
+                "Crop or resize the images, or use the fully connected flow with --architecture mlp."
             )
-        self.shape, self.codes = tuple(shape), prod(shape)
+        self.shape, self.latent_dim = tuple(shape), prod(shape)
         channels = shape[0]
         stages = []
         for count, width in zip(blocks, widths, strict=False):
@@ -139,26 +135,28 @@ class ImageFlow(Flow):
             couplings = [Coupling(channels, conv_subnet(width), axis=1, clamp=clamp) for _ in range(count)]
             stages.append(nn.ModuleList(couplings))
         self.stages = nn.ModuleList(stages)
-        flat = full_subnet(self.codes // 2, xavier=True)
-        self.flat = nn.ModuleList(Coupling(self.codes, flat, axis=0, clamp=clamp) for _ in range(blocks[2]))
+        flat = full_subnet(self.latent_dim // 2, xavier=True)
+        self.flat = nn.ModuleList(
+            Coupling(self.latent_dim, flat, axis=0, clamp=clamp) for _ in range(blocks[2])
+        )
         self.maps = (channels, shape[1] // 2**SQUEEZES, shape[2] // 2**SQUEEZES)
 
     def forward(self, x: Images) -> Codes:
-        self.check(x)
+        require_shape(self, x)
         for stage in self.stages:
             x = F.pixel_unshuffle(x, 2)
             for block in stage:  # type: ignore[attr-defined]
                 x = block(x)
-        upright = x.flatten(1).t().contiguous()
+        columns = x.flatten(1).t().contiguous()
         for block in self.flat:
-            upright = block(upright)
-        return upright.t()
+            columns = block(columns)
+        return columns.t()
 
     def inverse(self, z: Codes) -> Images:
-        upright = z.t().contiguous()
+        columns = z.t().contiguous()
         for block in reversed(self.flat):
-            upright = block.inverse(upright)  # type: ignore[operator]
-        x = upright.t().reshape(-1, *self.maps)
+            columns = block.inverse(columns)  # type: ignore[operator]
+        x = columns.t().reshape(-1, *self.maps)
         for stage in reversed(self.stages):
             for block in reversed(stage):  # type: ignore[arg-type]
                 x = block.inverse(x)
@@ -167,7 +165,7 @@ class ImageFlow(Flow):
 
 
 def flow_for(shape: tuple[int, ...], architecture: str) -> Flow:
-    """GIN for observations of a shape: convolutional for images unless the architecture is `mlp`."""
+    """The GIN flow for observations of a shape: convolutional for images unless the architecture is `mlp`."""
     if len(shape) == 3 and architecture != "mlp":
         return ImageFlow(shape)
     return RowFlow(shape, width=max(10, prod(shape) // 2))  # 10 for ten columns, 392 for a digit's pixels

@@ -15,20 +15,21 @@ from unbraid.types import Codes, Observations
 
 
 class JointCritic(Network):
-    """Observations with codes to two logits: codes found in observations, and observations made from codes.
+    """Network from observations and codes to two logits: codes encoded from observations, and observations decoded from
+    codes.
 
     Args:
-        shape: The shape of one observation.
-        codes: The number of dimensions of the code that it sees.
-        width: Of what is seen of the observation, and of the two layers that join it to the code.
+        shape: Shape of one observation.
+        latent_dim: Number of dimensions of the code.
+        width: Number of features of the observation, and width of the two layers after the concatenation with the code.
     """
 
-    def __init__(self, shape: tuple[int, ...], codes: int, *, width: int = 256) -> None:
+    def __init__(self, shape: tuple[int, ...], latent_dim: int, *, width: int = 256) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
+        self.shape, self.latent_dim = shape, latent_dim
         self.features = _features(shape, width // 2)
         self.layers = nn.Sequential(
-            nn.Linear(2 * (width // 2) + codes, width),
+            nn.Linear(2 * (width // 2) + latent_dim, width),
             nn.LeakyReLU(0.2),
             nn.Linear(width, width),
             nn.LeakyReLU(0.2),
@@ -40,7 +41,7 @@ class JointCritic(Network):
 
 
 def _features(shape: tuple[int, ...], half: int) -> Encoder:
-    """An encoder whose two outputs are taken together; convolutional where the images allow it."""
+    """An encoder whose two outputs are both features; convolutional if the shape allows it."""
     if len(shape) == 3 and shape[1] == shape[2] and shape[1] in SIDES:
         return ConvEncoder(shape, half)
     return MLPEncoder(shape, half, hidden=(2 * half, 2 * half))

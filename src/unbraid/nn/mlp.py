@@ -1,6 +1,6 @@
-"""Fully connected encoder and decoder, for rows and for images laid out flat.
+"""Fully connected encoder and decoder, for rows and for flattened images.
 
-Higgins et al., 2017, used them on dSprites. All weights start as PyTorch's defaults.
+Higgins et al., 2017, used them on dSprites. All weights have PyTorch's default initialization.
 """
 
 from itertools import pairwise
@@ -10,6 +10,7 @@ from typing import Literal
 from torch import nn
 
 from unbraid.nn.base import Decoder, Encoder
+from unbraid.settings import require_shape
 from unbraid.types import Codes, Gaussian, Observations
 
 Activation = Literal["relu", "tanh", "leaky-relu"]
@@ -17,64 +18,63 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "le
 
 
 def layers(sizes: tuple[int, ...], activation: Activation) -> list[nn.Module]:
-    """Linear layers between the sizes, each with its activation."""
+    """Linear layers between the sizes, each followed by the activation."""
     if activation not in ACTIVATIONS:
-        raise ValueError(f"There is no activation {activation!r}; allowed are {', '.join(ACTIVATIONS)}.")
+        raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}.")
     return [module for a, b in pairwise(sizes) for module in (nn.Linear(a, b), ACTIVATIONS[activation]())]
 
 
 class MLPEncoder(Encoder):
-    """Images or rows to posteriors.
+    """Fully connected encoder of images or rows.
 
     Args:
-        shape: The shape of one observation: (channels, height, width) or (columns,).
-        codes: The number of dimensions of the code.
-        hidden: The widths of the hidden layers.
-        activation: What follows each of them: relu, tanh or leaky-relu.
+        shape: Shape of one observation: (channels, height, width) or (columns,).
+        latent_dim: Number of dimensions of the code.
+        hidden: Widths of the hidden layers.
+        activation: Activation after each hidden layer: relu, tanh or leaky-relu.
     """
 
     def __init__(
         self,
         shape: tuple[int, ...],
-        codes: int,
+        latent_dim: int,
         *,
         hidden: tuple[int, ...] = (1200, 1200),
         activation: Activation = "relu",
     ) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
+        self.shape, self.latent_dim = shape, latent_dim
         self.trunk = nn.Sequential(nn.Flatten(), *layers((prod(shape), *hidden), activation))
-        self.heads = nn.Linear((prod(shape), *hidden)[-1], 2 * codes)  # mean and log-variance
+        self.heads = nn.Linear((prod(shape), *hidden)[-1], 2 * latent_dim)  # mean and log-variance
 
     def forward(self, x: Observations) -> Gaussian:
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The encoder was made for observations {self.shape}; got {tuple(x.shape[1:])}.")
+        require_shape(self, x)
         return Gaussian(*self.heads(self.trunk(x)).chunk(2, 1))
 
 
 class MLPDecoder(Decoder):
-    """Codes to images or rows.
+    """Fully connected decoder of images or rows.
 
     Args:
-        codes: The number of dimensions of the code.
-        shape: The shape of one observation: (channels, height, width) or (columns,).
-        hidden: The widths of the hidden layers.
-        activation: What follows each of them: relu, tanh or leaky-relu.
+        latent_dim: Number of dimensions of the code.
+        shape: Shape of one observation: (channels, height, width) or (columns,).
+        hidden: Widths of the hidden layers.
+        activation: Activation after each hidden layer: relu, tanh or leaky-relu.
     """
 
     def __init__(
         self,
-        codes: int,
+        latent_dim: int,
         shape: tuple[int, ...],
         *,
         hidden: tuple[int, ...] = (1200, 1200, 1200),
         activation: Activation = "tanh",
     ) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
+        self.shape, self.latent_dim = shape, latent_dim
         self.layers = nn.Sequential(
-            *layers((codes, *hidden), activation),
-            nn.Linear((codes, *hidden)[-1], prod(shape)),
+            *layers((latent_dim, *hidden), activation),
+            nn.Linear((latent_dim, *hidden)[-1], prod(shape)),
             nn.Unflatten(1, shape),
         )
 

@@ -1,6 +1,6 @@
-"""Pictures read around their middle, so that a turn of what is drawn is a shift, and is pooled away.
+"""Encoder in polar coordinates: a rotation of the image becomes a shift, which pooling removes.
 
-All weights start as PyTorch's defaults (uniform, by the number of inputs).
+All weights have PyTorch's default initialization (uniform, scaled by the number of inputs).
 """
 
 import math
@@ -11,108 +11,104 @@ from torch import Tensor, nn
 
 from unbraid.nn.base import Encoder
 from unbraid.nn.channelwise import Channelwise
-from unbraid.nn.conv import fit
-from unbraid.nn.standardise import Standardise
+from unbraid.nn.conv import padding_and_map_side
+from unbraid.nn.standardize import Standardize
+from unbraid.settings import require_shape
 from unbraid.types import Gaussian, Images
 
-Around = Float[Tensor, "b c radii angles"]
-Maps = Float[Tensor, "_ _ _ _"]  # the same with any number of each
-KERNEL = (4, 5)  # radii, of which every second is kept, and angles
+PolarImages = Float[Tensor, "b c radii angles"]
+Maps = Float[Tensor, "_ _ _ _"]  # polar feature maps of any size
+KERNEL = (4, 5)  # radii (stride 2) and angles
 CHANNELS = (32, 32, 64, 64)
 HIDDEN = 256
 
 
 class Polar(nn.Module):
-    """Square pictures in polar coordinates about their middle: a row for each radius, a column for each angle.
+    """Square images in polar coordinates around their center: one row per radius, one column per angle.
 
-    Each value is drawn bilinearly from the four pixels around its place. The places lie within the circle that the
-    picture's edges touch: what is in the corners is not seen. A picture turned counterclockwise by 360° / angles is
-    shifted by one column.
+    Each value is interpolated bilinearly from the four nearest pixels. All positions are inside the inscribed circle of
+    the image; the corners are ignored. A counterclockwise rotation by 360° / angles is a shift by one column.
 
     Args:
-        side: Of the pictures in pixels, at least 2.
-        radii: How many there are, evenly from the middle to the edge.
-        angles: How many there are, evenly around the circle.
+        side: Side of the images in pixels, at least 2.
+        radii: Number of radii, evenly spaced from the center to the edge.
+        angles: Number of angles, evenly spaced around the circle.
     """
 
-    places: Int[Tensor, " n"]
+    positions: Int[Tensor, " n"]
     weights: Float[Tensor, "4 radii angles"]
 
     def __init__(self, side: int, *, radii: int, angles: int) -> None:
         super().__init__()
         if side < 2 or radii < 1 or angles < 1:
             raise ValueError(
-                "A picture in polar coordinates needs a side of at least 2 pixels, 1 radius and 1 angle; got "
+                "Polar coordinates require a side of at least 2 pixels, 1 radius and 1 angle; got "
                 f"side={side}, radii={radii}, angles={angles}."
             )
-        middle = (side - 1) / 2
-        radius = (torch.arange(radii, dtype=torch.float64)[:, None] + 0.5) * middle / radii
+        center = (side - 1) / 2
+        radius = (torch.arange(radii, dtype=torch.float64)[:, None] + 0.5) * center / radii
         angle = torch.arange(angles, dtype=torch.float64) * 2 * math.pi / angles
-        row, column = middle - radius * angle.sin(), middle + radius * angle.cos()
+        row, column = center - radius * angle.sin(), center + radius * angle.cos()
         top, left = row.floor(), column.floor()
-        places, weights = [], []
+        positions, weights = [], []
         for down, across in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            places.append((top + down) * side + left + across)
+            positions.append((top + down) * side + left + across)
             weights.append((1 - (top + down - row).abs()) * (1 - (left + across - column).abs()))
-        # Both follow from the arguments, so that no run folder needs to keep them.
-        self.register_buffer("places", torch.stack(places).long().flatten(), persistent=False)
+        # Both follow from the arguments, so run folders do not store them.
+        self.register_buffer("positions", torch.stack(positions).long().flatten(), persistent=False)
         self.register_buffer("weights", torch.stack(weights).float(), persistent=False)
 
-    def forward(self, x: Images) -> Around:
-        found = x.flatten(2).index_select(2, self.places).unflatten(2, self.weights.shape)
-        return (found * self.weights).sum(2)
+    def forward(self, x: Images) -> PolarImages:
+        neighbors = x.flatten(2).index_select(2, self.positions).unflatten(2, self.weights.shape)
+        return (neighbors * self.weights).sum(2)
 
 
-class CircularHalving(nn.Conv2d):
-    """A convolution that halves the radii and keeps every angle; the first angle is the last one's neighbour.
+class CircularDownConv(nn.Conv2d):
+    """Convolution with stride 2 along the radii and circular padding along the angles; radii are zero-padded."""
 
-    Beyond the smallest and the largest radius there are zeros. `apart` is how many angles lie from one tap of the
-    kernel to the next.
-    """
-
-    def __init__(self, before: int, after: int, apart: int = 1) -> None:
-        super().__init__(before, after, KERNEL, stride=(2, 1), padding=(1, 0), dilation=(1, apart))
-        self.reach = KERNEL[1] // 2 * apart
+    def __init__(self, before: int, after: int, dilation: int = 1) -> None:
+        super().__init__(before, after, KERNEL, stride=(2, 1), padding=(1, 0), dilation=(1, dilation))
+        self.padded_angles = KERNEL[1] // 2 * dilation
 
     def forward(self, x: Maps) -> Maps:
-        return super().forward(torch.cat([x[..., -self.reach :], x, x[..., : self.reach]], -1))
+        return super().forward(
+            torch.cat([x[..., -self.padded_angles :], x, x[..., : self.padded_angles]], -1)
+        )
 
 
-class LargestOverAngles(nn.Module):
-    """Of each map and radius the largest value over all angles, laid out flat."""
+class MaxOverAngles(nn.Module):
+    """Maximum over all angles for each map and radius, flattened."""
 
     def forward(self, x: Maps) -> Float[Tensor, "_ _"]:
         return x.amax(3).flatten(1)
 
 
 class PolarEncoder(Encoder):
-    """Images to posteriors, of what is drawn and neither its colours nor how far it is turned about the middle.
+    """Encoder of images that is invariant to colors and to rotations around the image center.
 
-    Each channel is read by itself, brought to mean 0 and spread 1, in polar coordinates, by convolutions that see
-    nearly the whole circle; of each feature the largest over all angles counts, and over the channels. A turn by a
-    whole number of steps between two angles then changes nothing but what bilinear drawing does; a 6 and a 9 are
-    told apart by how they are written, not by which way up they stand.
+    Each channel is standardized to mean 0 and standard deviation 1, sampled in polar coordinates and convolved with
+    kernels that cover nearly the whole circle. The maximum of each feature over angles and channels is used. A rotation
+    by a multiple of the angular step changes the code only by the error of bilinear interpolation.
 
     Args:
         shape: Channels, height and width; a square of side 28, 32, 48, 64 or 96.
-        codes: The number of dimensions of the code.
+        latent_dim: Number of dimensions of the code.
     """
 
-    def __init__(self, shape: tuple[int, int, int], codes: int) -> None:
+    def __init__(self, shape: tuple[int, int, int], latent_dim: int) -> None:
         super().__init__()
-        self.shape, self.codes = shape, codes
-        _, maps = fit(shape)
-        radii, angles = 8 * maps, 16 * maps  # a radius or more for each pixel from the middle to the edge
-        modules: list[nn.Module] = [Standardise(), Polar(shape[1], radii=radii, angles=angles)]
+        self.shape, self.latent_dim = shape, latent_dim
+        _, maps = padding_and_map_side(shape)
+        radii, angles = 8 * maps, 16 * maps  # at least one radius per pixel from the center to the edge
+        modules: list[nn.Module] = [Standardize(), Polar(shape[1], radii=radii, angles=angles)]
         before = 1
-        for channels, apart in zip(CHANNELS, (1, 1, angles // 16, angles // 8), strict=True):
-            modules += [CircularHalving(before, channels, apart), nn.ReLU()]
+        for channels, dilation in zip(CHANNELS, (1, 1, angles // 16, angles // 8), strict=True):
+            modules += [CircularDownConv(before, channels, dilation), nn.ReLU()]
             before, radii = channels, radii // 2
-        modules += [LargestOverAngles(), nn.Linear(before * radii, HIDDEN), nn.ReLU()]
+        modules += [MaxOverAngles(), nn.Linear(before * radii, HIDDEN), nn.ReLU()]
         self.trunk = Channelwise(nn.Sequential(*modules))
-        self.heads = nn.Linear(HIDDEN, 2 * codes)  # mean and log-variance
+        self.heads = nn.Linear(HIDDEN, 2 * latent_dim)  # mean and log-variance
 
     def forward(self, x: Images) -> Gaussian:
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The encoder was made for images {self.shape}; got {tuple(x.shape[1:])}.")
+        require_shape(self, x)
         return Gaussian(*self.heads(self.trunk(x)).chunk(2, 1))

@@ -1,7 +1,7 @@
-"""Projection heads: the shallow network between the features and what the contrast sees.
+"""Projection heads: shallow networks between the features and the contrastive loss.
 
-Chen et al., 2020, A Simple Framework for Contrastive Learning of Visual Representations, arXiv:2002.05709; several of
-them, one for each part of the features: Burns et al., 2021, Unsupervised Disentanglement without Autoencoding.
+Chen et al., 2020, A Simple Framework for Contrastive Learning of Visual Representations, arXiv:2002.05709; one
+head per strand of the features: Burns et al., 2021, Unsupervised Disentanglement without Autoencoding.
 """
 
 import torch
@@ -13,27 +13,28 @@ from unbraid.nn.batch_norm import BatchNorm1d
 
 
 class Projection(Network):
-    """Features to embeddings: the features are cut into equal parts, and each goes through a head of its own.
+    """Network from features to embeddings: the features are divided into equal strands, one head each.
 
-    A head is a layer as wide as its part of the features, a ReLU, and a layer without activation, each layer with
-    batch normalisation as SimCLR's code has it (Burns et al. say no more than "a shallow MLP"). The last
-    normalisation keeps every dimension in use; without it training begins with all embeddings alike, and may stay
-    there. Weights start as PyTorch's defaults.
+    A head is a layer as wide as its strand, a ReLU, and a layer without activation, each layer with batch normalization
+    as in SimCLR's code (Burns et al. only say "a shallow MLP"). The last normalization keeps every dimension in use;
+    without it all embeddings are nearly equal at the start and may stay so. Weights have PyTorch's default
+    initialization.
 
     Args:
-        features: How many come in.
-        codes: The dimensions of the embedding, of all heads together.
-        heads: How many.
+        features: Number of features.
+        latent_dim: Number of dimensions of the embedding, over all heads.
+        heads: Number of heads.
     """
 
-    def __init__(self, features: int, codes: int, *, heads: int = 1) -> None:
+    def __init__(self, features: int, latent_dim: int, *, heads: int = 1) -> None:
         super().__init__()
-        if heads < 1 or features % heads or codes % heads or codes < heads:
+        if heads < 1 or features % heads or latent_dim % heads or latent_dim < heads:
             raise ValueError(
-                f"{heads} heads need features and an embedding that divide by {heads}; got {features} and {codes}."
+                f"The number of heads must divide the features and the embedding; got {heads} heads for {features} and "
+                f"{latent_dim} dimensions."
             )
-        self.features, self.codes = features, codes
-        before, after = features // heads, codes // heads
+        self.features, self.latent_dim = features, latent_dim
+        before, after = features // heads, latent_dim // heads
         self.heads = nn.ModuleList(
             nn.Sequential(
                 nn.Linear(before, before, bias=False),

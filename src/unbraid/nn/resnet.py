@@ -1,7 +1,7 @@
 """ResNet-18 and ResNet-34. He et al., 2016, Deep Residual Learning for Image Recognition, arXiv:1512.03385.
 
-Convolutions start as He et al., 2015, have it: normal, by the number of outputs. Each follows its paper but for what
-comes first: the paper's stem is for pictures of 224 pixels a side.
+Convolutions are initialized as in He et al., 2015: normal, scaled by the number of outputs. Layers are those of the
+paper, except for the optional stem: the stem of the paper is for images of 224 pixels per side.
 """
 
 from typing import Literal
@@ -13,24 +13,25 @@ from torch.nn import functional as F
 
 from unbraid.nn.base import Network
 from unbraid.nn.batch_norm import BatchNorm2d
+from unbraid.settings import require_shape
 from unbraid.types import Images
 
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3)}  # He et al., 2016, Table 1
 Stem = Literal["imagenet", "small"]
-LEAST = 16  # pixels a side
+MIN_SIDE = 16  # pixels
 
 
 class ResNet(Network):
-    """Images to features, by blocks of two convolutions beside a shortcut and the mean over all places.
+    """Network from images to features: residual blocks of two convolutions, then the mean over all positions.
 
-    Weights and maps are laid out channels last, which is the faster order for convolutions in low precision.
+    Weights and maps are in channels-last order, which is faster for convolutions in low precision.
 
     Args:
-        shape: Channels, height and width of an image; 64×64 and 96×96 in the paper, any from 16 on here.
-        depth: 18 or 34 layers.
-        stem: `imagenet` begins with a convolution of 7 and stride 2 and a pooling, as its paper has it, so that
-            64×64 ends in maps of 2×2; `small` with a convolution of 3, as is usual at 32×32.
-        width: The channels of the first group; the features are eight times as many.
+        shape: Channels, height and width of an image; 64×64 and 96×96 in the paper; here any size from 16.
+        depth: Number of layers: 18 or 34.
+        stem: First layers: `imagenet` is a convolution of 7 with stride 2 and a pooling, as in the paper, so that
+            64×64 ends in maps of 2×2; `small` is a convolution of 3, as is usual at 32×32.
+        width: Channels of the first group; the number of features is eight times the width.
     """
 
     def __init__(
@@ -38,10 +39,11 @@ class ResNet(Network):
     ) -> None:
         super().__init__()
         if depth not in BLOCKS:
-            raise ValueError(f"A ResNet here has {' or '.join(map(str, BLOCKS))} layers; got depth={depth}.")
-        if len(shape) != 3 or min(shape[1:]) < LEAST:
+            raise ValueError(f"depth must be {' or '.join(map(str, BLOCKS))}; got {depth}.")
+        if len(shape) != 3 or min(shape[1:]) < MIN_SIDE:
             raise ValueError(
-                f"A ResNet needs images (channels, height, width) of at least {LEAST} pixels a side; got {shape}."
+                f"A ResNet requires images (channels, height, width) of at least {MIN_SIDE} pixels per side; got "
+                f"{shape}."
             )
         self.shape, self.features = shape, 8 * width
         large = stem == "imagenet"
@@ -55,8 +57,8 @@ class ResNet(Network):
         before = width
         for group, count in enumerate(BLOCKS[depth]):
             after = width * 2**group
-            for place in range(count):
-                blocks.append(Block(before, after, stride=2 if group and place == 0 else 1))
+            for index in range(count):
+                blocks.append(Block(before, after, stride=2 if group and index == 0 else 1))
                 before = after
         self.blocks = nn.Sequential(*blocks)
         for module in self.modules():
@@ -65,14 +67,13 @@ class ResNet(Network):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, x: Images) -> Float[Tensor, "b f"]:
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The ResNet was made for images {self.shape}; got {tuple(x.shape[1:])}.")
+        require_shape(self, x)
         maps = self.blocks(self.stem(x.contiguous(memory_format=torch.channels_last)))
         return maps.mean((2, 3))
 
 
 class Block(nn.Module):
-    """Two convolutions of 3 beside a shortcut; where the size changes, a convolution of 1 (option B)."""
+    """Two convolutions of 3 and a shortcut; if the size changes, the shortcut is a convolution of 1 (option B)."""
 
     def __init__(self, before: int, after: int, *, stride: int) -> None:
         super().__init__()

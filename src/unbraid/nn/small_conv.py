@@ -1,4 +1,4 @@
-"""A small convolutional network for features: what a ResNet is to a GPU, this is to two cores."""
+"""A small convolutional network for features, for machines without a GPU."""
 
 import torch
 from jaxtyping import Float
@@ -6,17 +6,18 @@ from torch import Tensor, nn
 
 from unbraid.nn.base import Network
 from unbraid.nn.batch_norm import BatchNorm2d
+from unbraid.settings import require_shape
 from unbraid.types import Images
 
 
 class SmallConv(Network):
-    """Images to features, by convolutions of 3 and stride 2 and the mean over all places.
+    """Network from images to features: convolutions of 3 with stride 2, then the mean over all positions.
 
-    Each convolution is followed by batch normalisation and a ReLU. Weights start as PyTorch's defaults.
+    Each convolution is followed by batch normalization and a ReLU. Weights have PyTorch's default initialization.
 
     Args:
         shape: Channels, height and width of an image.
-        channels: Of each convolution; the last are the features.
+        channels: Channels of each convolution; the last number is the number of features.
     """
 
     def __init__(
@@ -25,19 +26,22 @@ class SmallConv(Network):
         super().__init__()
         if len(shape) != 3 or min(shape[1:]) < 2 ** len(channels):
             raise ValueError(
-                f"{len(channels)} convolutions of stride 2 need images (channels, height, width) of at least "
-                f"{2 ** len(channels)} pixels a side; got {shape}."
+                f"{len(channels)} convolutions of stride 2 require images (channels, height, width) of at least "
+                f"{2 ** len(channels)} pixels per side; got {shape}."
             )
         self.shape, self.features = shape, channels[-1]
         modules: list[nn.Module] = []
-        before = shape[0]
-        for after in channels:
-            modules += [nn.Conv2d(before, after, 3, 2, 1, bias=False), BatchNorm2d(after), nn.ReLU()]
-            before = after
+        in_channels = shape[0]
+        for out_channels in channels:
+            modules += [
+                nn.Conv2d(in_channels, out_channels, 3, 2, 1, bias=False),
+                BatchNorm2d(out_channels),
+                nn.ReLU(),
+            ]
+            in_channels = out_channels
         self.layers = nn.Sequential(*modules)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, x: Images) -> Float[Tensor, "b f"]:
-        if x.shape[1:] != self.shape:
-            raise ValueError(f"The network was made for images {self.shape}; got {tuple(x.shape[1:])}.")
+        require_shape(self, x)
         return self.layers(x.contiguous(memory_format=torch.channels_last)).mean((2, 3))

@@ -1,9 +1,14 @@
-"""Objectives: pure functions, each a sum over pixels or codes and a mean over the batch, in nats per image."""
+"""Objectives: pure functions, each a sum over pixels or dimensions and a mean over the batch, in nats per image."""
 
-from unbraid.objectives.assignment import assignment
-from unbraid.objectives.changed_codes import alike, change, exchange, jensen_shannon
+from unbraid.objectives.assignment import ON_HOST, assignment
+from unbraid.objectives.changed_dims import (
+    Divergence,
+    divergence_per_dim,
+    jensen_shannon,
+    swap_where,
+    unchanged_mask,
+)
 from unbraid.objectives.class_average import class_average
-from unbraid.objectives.contrast import contrast, contrast_gradient, supervised_contrast
 from unbraid.objectives.covariance import (
     aggregate_covariance,
     covariance,
@@ -12,47 +17,59 @@ from unbraid.objectives.covariance import (
 )
 from unbraid.objectives.density_ratio import critic_cross_entropy, log_density_ratio
 from unbraid.objectives.dependence import correlation, dependence
-from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
-from unbraid.objectives.feature_changes import count_active, shares_of_change, total_variance, variance_shares
-from unbraid.objectives.independent_parts import Directions, independent_parts
-from unbraid.objectives.kl import code_nll, kl, kl_per_code, kl_to_standard_normal
-from unbraid.objectives.likelihoods import (
+from unbraid.objectives.elbo import (
     Bernoulli,
     Likelihood,
     Normal,
     Pixels,
     bernoulli_nll,
+    code_nll,
     gaussian_nll,
+    kl,
+    kl_per_dim,
+    kl_to_standard_normal,
     squared_error,
 )
+from unbraid.objectives.factorial import class_moments, factorial_nll, set_moments
+from unbraid.objectives.feature_variance import (
+    ACTIVE_VARIANCE_SHARE,
+    count_active,
+    total_variance,
+    variance_share_per_feature,
+    variance_shares,
+)
+from unbraid.objectives.gradient_reversal import reverse_gradient
+from unbraid.objectives.independent_parts import Directions, independent_parts
+from unbraid.objectives.info_nce import contrast_gradient, info_nce, supcon_loss
 from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mmd
 from unbraid.objectives.pairwise_kl import pairwise_kl
-from unbraid.objectives.reversal import reverse_gradient
-from unbraid.objectives.reweighting import adversarial_terms, normalised_weights
-from unbraid.objectives.shared_codes import shared_codes
+from unbraid.objectives.reweighting import adversarial_terms, normalized_weights
+from unbraid.objectives.shared_dims import average_posterior, product_posterior, replace_shared, shared_mask
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
-from unbraid.objectives.total_correlation import Decomposition, decompose, total_correlation
-from unbraid.objectives.translation import Translator, two_of
-from unbraid.objectives.transport import squared_w2, squared_w2_to_zero
+from unbraid.objectives.total_correlation import Decomposition, Sampling, decompose, total_correlation
+from unbraid.objectives.translation import Translator, two_rows
+from unbraid.objectives.wasserstein import squared_w2, squared_w2_to_zero
 
 __all__ = [
+    "ACTIVE_VARIANCE_SHARE",
+    "ON_HOST",
     "Bernoulli",
     "Decomposition",
     "Directions",
+    "Divergence",
     "Likelihood",
     "Normal",
     "Pixels",
+    "Sampling",
     "Translator",
     "adversarial_terms",
     "aggregate_covariance",
-    "alike",
     "assignment",
+    "average_posterior",
     "bernoulli_nll",
-    "change",
     "class_average",
     "class_moments",
     "code_nll",
-    "contrast",
     "contrast_gradient",
     "correlation",
     "count_active",
@@ -61,7 +78,7 @@ __all__ = [
     "decompose",
     "dependence",
     "diagonal_penalty",
-    "exchange",
+    "divergence_per_dim",
     "factorial_nll",
     "fast_group_mmd",
     "fast_mmd",
@@ -69,28 +86,33 @@ __all__ = [
     "gaussian_nll",
     "hessian_blocks",
     "independent_parts",
+    "info_nce",
     "infomin",
     "jensen_shannon",
     "kl",
-    "kl_per_code",
+    "kl_per_dim",
     "kl_to_standard_normal",
     "log_density_ratio",
     "mmd",
-    "normalised_weights",
+    "normalized_weights",
     "off_diagonal_penalty",
     "orthogonality",
     "pairwise_kl",
+    "product_posterior",
+    "replace_shared",
     "reverse_gradient",
     "set_moments",
-    "shared_codes",
-    "shares_of_change",
+    "shared_mask",
     "squared_error",
     "squared_w2",
     "squared_w2_to_zero",
-    "supervised_contrast",
+    "supcon_loss",
+    "swap_where",
     "total_correlation",
     "total_variance",
-    "two_of",
+    "two_rows",
+    "unchanged_mask",
     "unit_parts",
+    "variance_share_per_feature",
     "variance_shares",
 ]

@@ -1,5 +1,5 @@
-"""The cheapest one-to-one match of two batches: exact, on the host by SciPy and on a CUDA device by kernels of our own,
-so that a step need not wait for the host and can be recorded as a graph."""
+"""The optimal one-to-one assignment of two batches, exact: by SciPy on the host, by Triton kernels on a CUDA device.
+With the kernels, a step does not synchronize with the host and can be captured as a CUDA graph."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -10,22 +10,22 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-# Triton comes with every CUDA build of torch for Linux. Without it the costs go to the host and back.
+# Every CUDA build of torch for Linux includes Triton. Without it, the assignment is solved on the host.
 ON_HOST = (
     None
     if find_spec("triton")
-    else "the assignment is solved on the host, since Triton is not installed: pip install triton"
+    else "the assignment is solved on the host, because Triton is not installed. Run `pip install triton`"
 )
 
 
 def assignment(cost: Float[Tensor, "n n"]) -> Int[Tensor, " n"]:
-    """The column matched to each row such that the sum of the costs is least. No gradient passes."""
+    """The column assigned to each row so that the total cost is minimal, without gradient."""
     return _solve(cost.detach()[None])[0]
 
 
 @torch.library.custom_op("unbraid::assignment", mutates_args=())
 def _solve(costs: Tensor) -> Tensor:
-    """The same for a stack of problems (p, n, n), as one operation that compilers and `vmap` leave whole."""
+    """`assignment` for a stack of problems (p, n, n), as one custom operator for compilers and `vmap`."""
     if costs.is_cuda and ON_HOST is None:
         from unbraid.objectives.assignment_kernels import solve
 
@@ -45,5 +45,5 @@ def _(info: Any, in_dims: tuple[int | None, ...], costs: Tensor) -> tuple[Tensor
 
 
 def _solve_on_host(costs: np.ndarray) -> Tensor:
-    finite = np.nan_to_num(costs, nan=0.0)  # a loss that is not finite is told by the loop, not by SciPy
+    finite = np.nan_to_num(costs, nan=0.0)  # the trainer reports losses that are not finite
     return torch.from_numpy(np.stack([linear_sum_assignment(cost)[1] for cost in finite]).astype(np.int64))

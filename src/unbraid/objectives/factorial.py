@@ -1,4 +1,4 @@
-"""Codes under factorial Gaussians, one for each group of observations: a set of augmentations, or a class."""
+"""The likelihood of codes under factorial Gaussians, one per set of augmentations or per class."""
 
 import math
 
@@ -14,7 +14,7 @@ Sets = Float[Tensor, "b m d"]  # the codes of m observations in each of b sets
 def factorial_nll(
     z: Float[Tensor, "*b d"], mean: Float[Tensor, "*#b d"], sigma: Float[Tensor, "*#b d"]
 ) -> Scalar:
-    r"""Negative log-density under factorial Gaussians, summed over codes, averaged over observations.
+    r"""Negative log-density under factorial Gaussians, summed over dimensions, averaged over observations.
 
     .. math:: \sum_i \frac{(z_i - μ_i)^2}{2 σ_i^2} + \log σ_i + ½ \log 2π
     """
@@ -23,11 +23,11 @@ def factorial_nll(
 
 
 def set_moments(z: Sets, *, floor: float) -> tuple[Float[Tensor, "b 1 d"], Float[Tensor, "b 1 d"]]:
-    """Mean and spread of the codes of each set, the spread at least `floor`.
+    """Mean and standard deviation of the codes of each set, the latter at least `floor`.
 
-    The spread is the maximum-likelihood one, which divides by m. Where it is below the floor, the floor is the most
-    likely spread of those allowed, so the likelihood is that of a model whose spreads are bounded; it is bounded
-    itself, and smooth at the bound.
+    The standard deviation is the maximum-likelihood estimate, which divides by m. Where it is below the floor, the
+    floor is the maximum-likelihood estimate under the constraint, so the likelihood is that of a model with bounded
+    standard deviations. It is bounded, and smooth at the bound.
     """
     mean = z.mean(1, keepdim=True)
     variance = (z - mean).square().mean(1, keepdim=True)
@@ -37,9 +37,9 @@ def set_moments(z: Sets, *, floor: float) -> tuple[Float[Tensor, "b 1 d"], Float
 def class_moments(
     z: Codes, labels: Int[Tensor, " b"], classes: int, *, floor: float
 ) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
-    """Mean and spread of the codes of each class in the batch, the spread at least `floor`.
+    """Mean and standard deviation of the codes of each class in the batch, the latter at least `floor`.
 
-    A class that does not occur has mean 0 and the floor for its spread; no observation asks for them.
+    A class that does not occur in the batch has mean 0 and the floor as its standard deviation.
     """
     member = (labels[:, None] == torch.arange(classes, device=z.device)).to(z.dtype)  # (b, k)
     counts = member.sum(0).clamp(min=1)[:, None]

@@ -1,4 +1,4 @@
-"""Maximum mean discrepancy: how far apart two samples are, seen by Gaussian kernels; always its square.
+"""Squared maximum mean discrepancy between two samples, with Gaussian kernels.
 
 Gretton et al., 2012, A Kernel Two-Sample Test, JMLR 13. By random features: Zhao & Meng, 2015, FastMMD,
 arXiv:1405.2664, as Louizos et al., 2016, use it.
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from unbraid.distributed import gather
+from unbraid.distributed import all_gather
 from unbraid.types import Codes, Scalar
 
 
@@ -19,21 +19,21 @@ def gaussian_kernel(
     x: Float[Tensor, "n d"], y: Float[Tensor, "m d"], widths: Sequence[float]
 ) -> Float[Tensor, "n m"]:
     r"""The sum of :math:`\exp(-\|x - y\|^2 / 2σ^2)` over the widths σ."""
-    distance = (x[:, None] - y[None]).square().sum(2)  # not as a matrix product: autocast would round it
+    distance = (x[:, None] - y[None]).square().sum(2)  # not a matrix product, which autocast would round
     return sum((torch.exp(distance * (-0.5 / width**2)) for width in widths), torch.zeros_like(distance))
 
 
 def mmd(
     x: Float[Tensor, "n d"], y: Float[Tensor, "m d"], widths: Sequence[float], *, unbiased: bool = False
 ) -> Scalar:
-    r"""The squared discrepancy of two samples, each joined over the processes.
+    r"""The squared MMD of two samples, each gathered over all processes.
 
     .. math:: E[k(x, x')] + E[k(y, y')] - 2 E[k(x, y)]
 
-    As it stands each sample is compared with itself too: it is never below 0, and above it on average even for
-    two samples of one law. Unbiased, a row is not compared with itself: it may come out negative.
+    The biased estimate compares every row with itself too: it is never negative, and positive on average for two
+    samples of one distribution. The unbiased estimate does not, and may be negative.
     """
-    x, y = gather(x), gather(y)
+    x, y = all_gather(x), all_gather(y)
     within = _within(x, widths, unbiased) + _within(y, widths, unbiased)
     return within - 2 * gaussian_kernel(x, y, widths).mean()
 
@@ -48,11 +48,11 @@ def _within(x: Float[Tensor, "n d"], widths: Sequence[float], unbiased: bool) ->
 
 
 def random_features(z: Float[Tensor, "n d"], *, width: float, count: int = 500) -> Float[Tensor, "n f"]:
-    r"""ψ(z) whose products are on average those of one Gaussian kernel, drawn anew at every call.
+    r"""Random features ψ(z), drawn at every call, whose inner products approximate a Gaussian kernel.
 
     .. math:: ψ(z) = \sqrt{2/D} \cos(z W / σ + b), \quad W ∼ N(0, 1), \; b ∼ U(0, 2π)
 
-    Every process draws the same: they share their generator's state.
+    All processes draw the same features, because they share the state of their generators.
     """
     w = torch.randn(z.shape[1], count, device=z.device, dtype=z.dtype)
     b = 2 * math.pi * torch.rand(count, device=z.device, dtype=z.dtype)
@@ -61,8 +61,8 @@ def random_features(z: Float[Tensor, "n d"], *, width: float, count: int = 500) 
 
 
 def fast_mmd(x: Float[Tensor, "n d"], y: Float[Tensor, "m d"], *, width: float, count: int = 500) -> Scalar:
-    """The biased `mmd` with one kernel, from random features: in time linear in the number of rows."""
-    x, y = gather(x), gather(y)
+    """The biased `mmd` with one kernel, from random features, in time linear in the number of rows."""
+    x, y = all_gather(x), all_gather(y)
     first, second = random_features(torch.cat([x, y]), width=width, count=count).split([len(x), len(y)])
     return (first.mean(0) - second.mean(0)).square().sum()
 
@@ -70,19 +70,18 @@ def fast_mmd(x: Float[Tensor, "n d"], y: Float[Tensor, "m d"], *, width: float, 
 def fast_group_mmd(
     z: Codes, groups: Int[Tensor, " b"], size: int, *, width: float, count: int = 500
 ) -> Scalar:
-    """The `fast_mmd` between each group and all other rows of the joined batch, averaged over the groups.
+    """The `fast_mmd` between each group and all other rows of the global batch, averaged over the groups.
 
-    With two groups it is the discrepancy between them. Groups without rows, and one that has all rows, count
-    for nothing.
+    With two groups it is the MMD between them. Groups without rows, and a group of all rows, are left out.
 
     Args:
-        z: What is compared.
-        groups: The group of each row, from 0.
-        size: How many groups there are.
-        width: Of the kernel.
-        count: How many random features.
+        z: Codes to compare.
+        groups: Group index of each row, from 0.
+        size: Number of groups.
+        width: Width σ of the kernel.
+        count: Number of random features.
     """
-    features, groups = random_features(gather(z), width=width, count=count), gather(groups)
+    features, groups = random_features(all_gather(z), width=width, count=count), all_gather(groups)
     members = (groups[:, None] == torch.arange(size, device=z.device)[None]).to(z.dtype)
     rows, inside = len(members), members.sum(0)
     with torch.autocast(z.device.type, enabled=False):

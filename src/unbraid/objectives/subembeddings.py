@@ -1,7 +1,7 @@
-"""How much the subembeddings of a code share: the regularisers of Burns et al., 2021, Unsupervised Disentanglement
-without Autoencoding, ICML workshop, Eqs. 4 to 8.
+"""Regularizers on the information that subembeddings share. Burns et al., 2021, Unsupervised Disentanglement without
+Autoencoding, ICML workshop, Eqs. 4 to 8.
 
-Subembeddings come as one tensor (rows, parts, dimensions). All but the Hessian's are of unit length.
+Subembeddings are one tensor (rows, subembeddings, dimensions). All but those of the Hessian have unit length.
 """
 
 from itertools import permutations
@@ -11,38 +11,38 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from unbraid.distributed import gather, rank
+from unbraid.distributed import all_gather, rank
 from unbraid.types import Scalar
 
 Parts = Float[Tensor, "b s e"]
 
 
 def infomin(z: Parts, *, temperature: float) -> Scalar:
-    r"""InfoNCE between the parts of a code, negated: what it minimises is a lower bound (Eq. 4).
+    r"""Negated InfoNCE between subembeddings, which minimizes a lower bound on mutual information (Eq. 4).
 
     .. math:: R = \sum_{k ≠ k'} \frac1b \sum_i
               \log \frac{\exp(z_{i,k} \cdot z_{i,k'} / τ)}{\sum_a \exp(z_{i,k} \cdot z_{a,k'} / τ)}
 
-    The rows are those of one view. The denominator is printed with z_{a,k}; with that the ratio would be no
+    The rows are those of one view. The paper prints z_{a,k} in the denominator; the ratio would then not be a
     probability.
     """
-    everyone = gather(z)
-    own = torch.arange(len(z), device=z.device)[:, None] + rank() * len(z)
+    everyone = all_gather(z)
+    rows = torch.arange(len(z), device=z.device)[:, None] + rank() * len(z)
     total = z.new_zeros(())
     for k, other in permutations(range(z.shape[1]), 2):
         with torch.autocast(z.device.type, enabled=False):  # which would round the similarities
             similarity = z[:, k] @ everyone[:, other].T / temperature
-        total = total + similarity.log_softmax(1).gather(1, own).mean()
+        total = total + similarity.log_softmax(1).gather(1, rows).mean()
     return total
 
 
 def orthogonality(z1: Parts, z2: Parts, *, permuted: bool = False) -> Scalar:
-    r"""How far from orthogonal the parts of both views of an image are (Eq. 5), a mean over i and over j.
+    r"""The absolute cosines between subembeddings of both views of an image (Eq. 5), a mean over i and j.
 
     .. math:: R = \sum_{k ≠ k'} \frac1{2b} \sum_i \frac12 \sum_{j ∈ \{i, i'\}} |z_{i,k} \cdot z_{j,k'}|
 
-    with i' the other view of i. With `permuted`, the dimensions of :math:`z_{i,k}` are put in another order first,
-    drawn anew at each call from torch's default generator and the same for all rows (Eq. 6).
+    with i' the other view of i. With `permuted`, the dimensions of :math:`z_{i,k}` are permuted first, with one
+    permutation for all rows per call, from torch's default generator (Eq. 6).
     """
     moved = z1, z2
     if permuted:
@@ -55,12 +55,13 @@ def orthogonality(z1: Parts, z2: Parts, *, permuted: bool = False) -> Scalar:
 
 
 def hessian_blocks(gradient: Parts, *, epsilon: float = 1e-12) -> Scalar:
-    r"""The Frobenius norm of the blocks off the diagonal of the Gauss-Newton matrix, a mean over rows (Eqs. 7, 8).
+    r"""The Frobenius norm of the off-diagonal blocks of the Gauss-Newton matrix, a mean over rows (Eqs. 7, 8).
 
     .. math:: R = \frac1b \sum_i \sqrt{ε + \sum_{k < k'} \| g_{i,k} g_{i,k'}^T \|_F^2}
               = \frac1b \sum_i \sqrt{ε + \sum_{k < k'} \| g_{i,k} \|^2 \| g_{i,k'} \|^2}
 
-    with g the gradient of the contrast by the embedding. Each block counts once, so that two parts give Eq. 8.
+    with g the gradient of the contrastive loss with respect to the embedding. Each block counts once, so two
+    subembeddings give Eq. 8.
     """
     squares = gradient.square().sum(2)
     blocks = (squares[:, :, None] * squares[:, None]).triu(1)
@@ -68,5 +69,5 @@ def hessian_blocks(gradient: Parts, *, epsilon: float = 1e-12) -> Scalar:
 
 
 def unit_parts(codes: Float[Tensor, "b d"], count: int) -> Parts:
-    """The code cut into equal parts, each brought to length 1."""
+    """The code split into `count` subembeddings of equal size, each normalized to length 1."""
     return F.normalize(codes.unflatten(1, (count, -1)), dim=2)

@@ -1,4 +1,4 @@
-"""Charts: training curves and the KL divergence of each code, by Matplotlib without a display."""
+"""Charts: training curves and the KL divergence per dimension, drawn by Matplotlib without a display."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # of each term, the steps and values of each run
-COLOURS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
-DARK_COLOURS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
-STROKES = ("-", "--", ":", "-.")  # for more lines than colours
+Curves = dict[str, dict[str, tuple[list[int], list[float]]]]  # steps and values of each run, by term
+COLORS = ("#2f6fb5", "#d9772b", "#3d9a6d", "#a4559e", "#8c8c34", "#c2484d")
+DARK_COLORS = ("#7db4ec", "#f0a35e", "#78cfa2", "#d592cf", "#cdcd74", "#ef8d8f")
+STROKES = ("-", "--", ":", "-.")  # distinguish lines once all colors are used
 CORNERS = ("upper right", "upper left", "lower left", "lower right")
-LEGEND = 60  # letters in a row of names
-MOST_POINTS = 300  # of a line; longer ones are averaged, stretch by stretch
+LEGEND_WIDTH = 60  # characters per legend row
+MAX_POINTS = 300  # per line; longer lines are averaged over equal intervals
 
 
 def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> Curves:
-    """The terms of several runs' histories, term by term."""
+    """The curves of several runs, grouped by term."""
     curves: Curves = {}
     for run, history in histories.items():
         for line in history:
@@ -35,13 +35,13 @@ def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> C
 
 
 def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
-    """One term of the loss over training, a line for each run."""
+    """One loss term over the training steps, one line per run."""
     figure, axes = chart(dark)
     values = np.concatenate([np.asarray(line) for _, line in curves[term].values()])
-    names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its colour
+    names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its color
     for run, (steps, line) in curves[term].items():
-        colour, stroke = line_style(names.index(run), dark)
-        axes.plot(*thinned(steps, line), color=colour, linestyle=stroke, linewidth=1.6, label=run)
+        color, stroke = line_style(names.index(run), dark)
+        axes.plot(*downsample(steps, line), color=color, linestyle=stroke, linewidth=1.6, label=run)
     if values.min() > 0 and values.max() > 8 * np.median(values):
         _plain_logarithmic(axes)
     axes.set_title(term, loc="left", fontsize=10, color=axes.yaxis.label.get_color())
@@ -52,28 +52,28 @@ def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
     return figure
 
 
-def thinned(steps: Sequence[int], values: Sequence[float]) -> tuple[list[float], list[float]]:
-    """A line of no more points than a page can show: means over stretches of equal length."""
-    if len(steps) <= MOST_POINTS:
+def downsample(steps: Sequence[int], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """At most MAX_POINTS points of a line: means over intervals of equal length."""
+    if len(steps) <= MAX_POINTS:
         return [float(step) for step in steps], list(values)
-    stretches = np.array_split(np.arange(len(steps)), MOST_POINTS)
-    at, height = np.asarray(steps, float), np.asarray(values)
-    return [float(at[part].mean()) for part in stretches], [float(height[part].mean()) for part in stretches]
+    intervals = np.array_split(np.arange(len(steps)), MAX_POINTS)
+    x, y = np.asarray(steps, float), np.asarray(values)
+    return [float(x[rows].mean()) for rows in intervals], [float(y[rows].mean()) for rows in intervals]
 
 
-def line_style(place: int, dark: bool) -> tuple[str, str]:
-    """The colour and the stroke of a line by its place among others."""
-    colours = DARK_COLOURS if dark else COLOURS
-    return colours[place % len(colours)], STROKES[place // len(colours) % len(STROKES)]
+def line_style(index: int, dark: bool) -> tuple[str, str]:
+    """Color and stroke of the line with this index."""
+    colors = DARK_COLORS if dark else COLORS
+    return colors[index % len(colors)], STROKES[index // len(colors) % len(STROKES)]
 
 
 def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
-    """Names of the lines: in a corner of a chart of a few, where they cover none of them, else beneath."""
+    """Adds a legend: in a corner if few lines leave one free, otherwise below the chart."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": "linecolor"}
     if lines <= 4:
         ends = np.concatenate([np.asarray(line.get_ydata())[-1:] for line in axes.get_lines()])
         low, high = axes.get_ylim()
-        falls = ends.mean() < (low + high) / 2  # so that the names stay clear of where the lines end
+        falls = ends.mean() < (low + high) / 2  # keeps the legend away from the ends of the lines
         legend = axes.legend(fontsize=9, handlelength=1.2, **style)
         for corner in CORNERS if falls else CORNERS[::-1]:
             legend.set_loc(corner)
@@ -81,7 +81,7 @@ def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
                 return
         legend.remove()
     longest = max(len(str(line.get_label())) for line in axes.get_lines())
-    columns = max(1, min(3, LEGEND // longest))
+    columns = max(1, min(3, LEGEND_WIDTH // longest))
     rows = -(-lines // columns)
     figure.set_size_inches(4.2, 2.7 + 0.19 * rows)
     figure.legend(
@@ -90,49 +90,49 @@ def add_legend(figure: "Figure", axes: "Axes", lines: int) -> None:
 
 
 def _covers(legend: "Legend", axes: "Axes") -> bool:
-    """Whether a legend lies over one of the lines."""
+    """Whether a legend overlaps one of the lines."""
     figure = legend.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
     box = legend.get_window_extent()
-    lines = (line for line in axes.get_lines() if line.get_linestyle() != "None")  # no ends of error bars
+    lines = (line for line in axes.get_lines() if line.get_linestyle() != "None")  # without error bar caps
     paths = (line.get_path().transformed(line.get_transform()) for line in lines)
     return any(path.intersects_bbox(box, filled=False) or box.count_contains(path.vertices) for path in paths)
 
 
-def kl_chart(per_code: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":
-    """How many nats each code spends, most first."""
+def kl_chart(per_dim: Float[np.ndarray, " d"], *, dark: bool = False) -> "Figure":
+    """KL divergence per dimension in nats, largest first."""
     figure, axes = chart(dark)
-    order = np.argsort(-per_code, kind="stable")
-    axes.bar(range(len(order)), per_code[order], color=(DARK_COLOURS if dark else COLOURS)[0], width=0.7)
-    axes.set_xticks(range(len(order)), [str(code) for code in order])
-    axes.set_title("KL of each code", loc="left", fontsize=10, color=axes.yaxis.label.get_color())
-    axes.set_xlabel("code")
+    order = np.argsort(-per_dim, kind="stable")
+    axes.bar(range(len(order)), per_dim[order], color=(DARK_COLORS if dark else COLORS)[0], width=0.7)
+    axes.set_xticks(range(len(order)), [str(dim) for dim in order])
+    axes.set_title("KL per dimension", loc="left", fontsize=10, color=axes.yaxis.label.get_color())
+    axes.set_xlabel("dimension")
     axes.set_ylabel("nats per image")
     return figure
 
 
 def file_bytes(figure: "Figure", kind: Literal["svg", "png"]) -> bytes:
-    """The chart as a file; the same chart always gives the same bytes."""
+    """The chart as a file; equal charts give equal bytes."""
     import matplotlib
 
     file = io.BytesIO()
-    plain: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    metadata: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     with matplotlib.rc_context({"svg.hashsalt": "unbraid"}):
         figure.savefig(
-            file, format=kind, dpi=200, metadata=plain, facecolor="none" if kind == "svg" else "white"
+            file, format=kind, dpi=200, metadata=metadata, facecolor="none" if kind == "svg" else "white"
         )
     return file.getvalue()
 
 
 def chart(dark: bool, size: tuple[float, float] = (4.2, 2.7)) -> "tuple[Figure, Axes]":
-    """An empty chart in the style of the page."""
+    """An empty chart in the style of the report."""
     figure, (axes,) = panels_of(1, dark, width=size[0], height=size[1])
     return figure, axes
 
 
 def _plain_logarithmic(axes: "Axes") -> None:
-    """A logarithmic axis with numbers as people write them."""
+    """Logarithmic y axis with plain tick labels (0.1, 2, 50)."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axes.set_yscale("log")
@@ -141,14 +141,15 @@ def _plain_logarithmic(axes: "Axes") -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def ink_of(dark: bool) -> str:
+def foreground_color(dark: bool) -> str:
+    """Color of text and lines on a dark or a light background."""
     return "#c9ced6" if dark else "#4a4f57"
 
 
 def panels_of(
     count: int, dark: bool, *, width: float, height: float, columns: int | None = None
 ) -> "tuple[Figure, list[Axes]]":
-    """Axes side by side, as many to a row as asked for, without the lines that a chart does not need."""
+    """A grid of axes without top and right spines."""
     from matplotlib.figure import Figure
 
     columns = columns or count
@@ -156,17 +157,17 @@ def panels_of(
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     line: Any = "#474c55" if dark else "#c9ced6"
     panels = []
-    for place in range(count):
-        axes = figure.add_subplot(rows, columns, place + 1)
+    for index in range(count):
+        axes = figure.add_subplot(rows, columns, index + 1)
         axes.set_facecolor("none")
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         for side in ("left", "bottom"):
             axes.spines[side].set_color(line)
-        axes.tick_params(color=line, labelcolor=ink_of(dark), labelsize=8.5, which="both")
+        axes.tick_params(color=line, labelcolor=foreground_color(dark), labelsize=8.5, which="both")
         axes.grid(axis="y", color=line, linewidth=0.5, alpha=0.6)
         axes.set_axisbelow(True)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.label.set(color=ink_of(dark), fontsize=9)
+            axis.label.set(color=foreground_color(dark), fontsize=9)
         panels.append(axes)
     return figure, panels

@@ -1,4 +1,4 @@
-"""What target and background look like through a model with the strands common and salient.
+"""Figures of contrast methods: target and background through the strands `common` and `salient`.
 
 Towards Principled Objectives for Contrastive Disentanglement, 2020, Figs. 3 to 5, 7, 8 and 10.
 """
@@ -11,38 +11,39 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from unbraid.data.dataset import Dataset
-from unbraid.model import Model
-from unbraid.report.charts import COLOURS, DARK_COLOURS, chart
+from unbraid.data import Dataset
+from unbraid.report.charts import COLORS, DARK_COLORS, chart
 from unbraid.report.figures import Figure, Row, examples
+from unbraid.runs import Model
 from unbraid.types import Observations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Chart
 
-GRID = 8  # images each way of an interpolation
-FEW = 100  # among which two classes are looked for
+GRID = 8  # rows and columns of an interpolation
+CANDIDATES = 100  # observations searched for two different classes
 
 
-def contrasts(model: Model, dataset: Dataset) -> bool:
-    """Whether there is anything for these figures to show."""
+def has_contrast(model: Model, dataset: Dataset) -> bool:
+    """Whether the dataset has a background and the model the strands `common` and `salient`."""
     return dataset.background is not None and {"common", "salient"} <= set(model.strands)
 
 
-def parts(dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
-    """Samples of the target above samples of the background (Fig. 3)."""
+def target_and_background(dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
+    """Samples of the target and of the background (Fig. 3)."""
     background = _background(dataset)
     rows = (
         Row("target", examples(dataset, count, seed=seed)),
         Row("background", examples(background, count, seed=seed)),
     )
     return Figure(
-        rows, caption="The target has what the background lacks; which image goes with which is not known."
+        rows,
+        caption="Top: target. Bottom: background, which lacks what is salient. The images are not paired.",
     )
 
 
 def strands_apart(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
-    """Target images, decoded whole, without their salient codes, and from those alone (Fig. 5)."""
+    """Target images decoded from the full code, from the common strand and from the salient strand (Fig. 5)."""
     x = examples(dataset, count, seed=seed)
     codes = model.encode(x)
     rows = (
@@ -53,46 +54,49 @@ def strands_apart(model: Model, dataset: Dataset, *, count: int = 10, seed: int 
     )
     return Figure(
         rows,
-        caption="Target images x, decoded from common and salient codes, from the common and from the salient alone.",
+        caption="Target images x, decoded from both strands (z, s), the common one (z, 0) and the salient one (0, s).",
     )
 
 
 def both_reconstructed(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
-    """Background and target images above what the model keeps of them (Fig. 7)."""
+    """Background and target images and their reconstructions (Fig. 7)."""
     y, x = examples(_background(dataset), count, seed=seed), examples(dataset, count, seed=seed)
-    reference: Callable[..., torch.Tensor] = getattr(model.method, "reference", lambda codes: codes)
+    reference: Callable[..., torch.Tensor] = getattr(model.method, "background_codes", lambda codes: codes)
     with torch.no_grad():
-        plain = reference(model.encode(y).to(model.method.step.device)).cpu()
+        background_codes = reference(model.encode(y).to(model.method.step.device)).cpu()
     rows = (
         Row("background", y),
-        Row("decoded", model.decode(plain)),
+        Row("decoded", model.decode(background_codes)),
         Row("target", x),
         Row("decoded", model.reconstruct(x)),
     )
     return Figure(
-        rows, caption="The background is decoded with its salient codes at zero, or at the reference."
+        rows,
+        caption="The background is decoded with its salient strand at zero, or at the learned reference.",
     )
 
 
 def salient_grid(model: Model, dataset: Dataset, *, size: int = GRID, seed: int = 0) -> Figure:
-    """From one target image to the salient code of another, its common code held, in two dimensions (Figs. 8, 10).
+    """Interpolation of the salient strand between two target images; the common strand is fixed (Figs. 8, 10).
 
-    The images are of different classes, where classes are known. Down the grid the first half of the salient codes
-    goes from the first image's to the second's, and across it the other half; so the diagonal goes from the one to the
-    other.
+    The images belong to different classes if classes are known. Rows interpolate the first half of the salient
+    dimensions, columns the second half.
     """
     start, end = model.encode(_two_classes(dataset, seed=seed))
     salient = model.strands["salient"]
     first, second = salient[: len(salient) // 2], salient[len(salient) // 2 :]
     along = torch.linspace(0, 1, size)
     rows = []
-    for place, down in enumerate(along):
+    for index, down in enumerate(along):
         codes = start.expand(size, -1).clone()
         codes[:, list(first)] = torch.lerp(start[list(first)], end[list(first)], float(down))
         codes[:, list(second)] = torch.lerp(start[list(second)], end[list(second)], along[:, None])
-        label = "z₁, s₁" if place == 0 else "z₁, s₂ →" if place == size - 1 else ""
+        label = "z₁, s₁" if index == 0 else "z₁, s₂ →" if index == size - 1 else ""
         rows.append(Row(label, model.decode(codes)))
-    caption = "The common code stays the first image's; the salient one goes over to the second's, corner to corner."
+    caption = (
+        "The common strand is that of the first image. The salient strand goes from the first image (top left) to the "
+        "second (bottom right)."
+    )
     return Figure(tuple(rows), caption=caption)
 
 
@@ -105,9 +109,9 @@ def salient_map(
     seed: int = 0,
     dark: bool = False,
 ) -> "Chart":
-    """The salient codes of target and background in one map by t-SNE, classes in colours (Fig. 4).
+    """t-SNE of the salient strand of target and background, colored by class (Fig. 4).
 
-    It shows `count` different observations of the target, and a third as many of the background, or all there are.
+    The chart shows at most `count` different observations of the target and a third as many of the background.
     """
     from sklearn.manifold import TSNE
 
@@ -116,24 +120,26 @@ def salient_map(
     generator = torch.Generator().manual_seed(seed)
     rows = _different(tables, count, generator)
     count = len(rows)
-    labels, _ = tables.roles(tables.factors(rows))
+    labels, _ = tables.labels_and_nuisances(tables.factors(rows))
     y = background.observe(_different(background, count // 3, generator))
-    codes = torch.cat([model.strands.take(model.encode(part), strand) for part in (tables.observe(rows), y)])
-    place = TSNE(random_state=seed, init="pca" if codes.shape[1] > 1 else "random").fit_transform(
+    codes = torch.cat([model.strands.take(model.encode(x), strand) for x in (tables.observe(rows), y)])
+    points = TSNE(random_state=seed, init="pca" if codes.shape[1] > 1 else "random").fit_transform(
         codes.numpy()
     )
     figure, axes = chart(dark, size=(4.2, 3.6))
     palette, groups = (
-        (DARK_COLOURS if dark else COLOURS),
+        (DARK_COLORS if dark else COLORS),
         np.zeros(count, int) if labels is None else labels.numpy(),
     )
     names = dataset.value_names.get(dataset.label or "", ())
     for group in np.unique(groups):
-        here = place[:count][groups == group]
+        members = points[:count][groups == group]
         name = names[group] if len(names) > group else str(group) if labels is not None else "target"
-        light = 0.55 if group >= len(palette) else 1.0  # more classes than colours: lighter ones
-        axes.scatter(*here.T, s=5, alpha=light, linewidths=0, color=palette[group % len(palette)], label=name)
-    axes.scatter(*place[count:].T, s=5, linewidths=0, color="#8a8f98", label="background")
+        alpha = 0.55 if group >= len(palette) else 1.0  # colors repeat, lighter
+        axes.scatter(
+            *members.T, s=5, alpha=alpha, linewidths=0, color=palette[group % len(palette)], label=name
+        )
+    axes.scatter(*points[count:].T, s=5, linewidths=0, color="#8a8f98", label="background")
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
@@ -145,34 +151,36 @@ def salient_map(
         loc="center left",
         bbox_to_anchor=(1.0, 0.5),
     )
-    axes.set_title(f"{strand} codes, t-SNE", loc="left", fontsize=10, color=axes.xaxis.label.get_color())
+    axes.set_title(f"t-SNE of strand {strand}", loc="left", fontsize=10, color=axes.xaxis.label.get_color())
     return figure
 
 
 def _two_classes(dataset: Dataset, *, seed: int) -> Observations:
-    """Two observations, of different classes where some of the few looked at differ."""
+    """Two observations, of different classes if any of the candidates differ."""
     tables = dataset.to("cpu")
-    rows = _different(tables, FEW, torch.Generator().manual_seed(seed))
-    labels, _ = tables.roles(tables.factors(rows))
+    rows = _different(tables, CANDIDATES, torch.Generator().manual_seed(seed))
+    labels, _ = tables.labels_and_nuisances(tables.factors(rows))
     other = 0 if labels is None else int((labels != labels[0]).int().argmax())
     return tables.observe(rows[[0, max(1, other)]])
 
 
 def _different(dataset: Dataset, count: int, generator: torch.Generator) -> Int[Tensor, " b"]:
-    """Rows drawn without replacement, no more than there are."""
-    rows = dataset.rows()
+    """At most `count` row indices drawn without replacement."""
+    rows = dataset.indices()
     return rows[torch.randperm(len(rows), generator=generator)[:count]]
 
 
 def _background(dataset: Dataset) -> Dataset:
     if dataset.background is None:
-        raise ValueError(f"{dataset.name} has no background: this figure shows one beside its target.")
+        raise ValueError(
+            f"{dataset.name} has no background, which this figure needs. Choose another dataset."
+        )
     return dataset.background
 
 
 CONTRAST_FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
-    "samples": ("Target and background", lambda model, dataset: parts(dataset)),
-    "strands-apart": ("Common and salient", strands_apart),
-    "both-reconstructed": ("Background and target, reconstructed", both_reconstructed),
-    "salient-grid": ("Salient codes, from one image to another", salient_grid),
+    "samples": ("Target and background", lambda model, dataset: target_and_background(dataset)),
+    "strands-apart": ("Reconstructions from the common and the salient strand", strands_apart),
+    "both-reconstructed": ("Reconstructions of background and target", both_reconstructed),
+    "salient-grid": ("Interpolation of the salient strand", salient_grid),
 }

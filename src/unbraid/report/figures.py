@@ -1,6 +1,6 @@
-"""What a trained model does to pictures: reconstructions, traversals, swapped strands.
+"""Figures of a trained model: reconstructions, traversals, swapped strands.
 
-Every figure is a function of a model and a dataset, and comes out the same each time.
+Each figure is a deterministic function of a model and a dataset.
 """
 
 from collections.abc import Sequence
@@ -12,24 +12,25 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Generator, Tensor
 
-from unbraid.data.dataset import Dataset
-from unbraid.metrics import kl_per_code
-from unbraid.model import Model
-from unbraid.report.sheets import image_sheet
+from unbraid.data import Dataset
+from unbraid.metrics import kl_per_dim
+from unbraid.report.image_grid import image_sheet
+from unbraid.runs import Model
 from unbraid.types import Images, Observations
 
-VALUES = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
-ACTIVE = 0.01  # nats, or variance, that a code needs to be shown: the threshold of UDR and of active units
-ROWS = 12  # at most, of a traversal
+TRAVERSAL_VALUES = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
+# Dimensions with a larger KL (in nats) or variance are active: the threshold of UDR and of active units.
+ACTIVE_THRESHOLD = 0.01
+MAX_ROWS = 12  # maximum number of rows of a traversal
 
 
 class Row(NamedTuple):
-    """Images side by side, with what they are and a word more."""
+    """One row of images with a label and a note."""
 
     label: str
     images: Images
     note: str = ""
-    marked: bool = False  # to look at first, in red
+    highlighted: bool = False  # shown in red
 
 
 class Figure(NamedTuple):
@@ -40,64 +41,66 @@ class Figure(NamedTuple):
     caption: str = ""
 
     def sheet(self) -> Image.Image:
-        """The figure as one picture."""
+        """The figure as one image."""
         rows = [(f"{row.label}  {row.note}".rstrip(), row.images) for row in self.rows]
-        marked = [place for place, row in enumerate(self.rows) if row.marked]
-        return image_sheet(rows, columns=self.columns or None, marked=marked)
+        highlighted = [index for index, row in enumerate(self.rows) if row.highlighted]
+        return image_sheet(rows, columns=self.columns or None, highlight=highlighted)
 
 
 class Activity(NamedTuple):
-    """How much each code does: its KL where there is a posterior, else its variance."""
+    """Activity of each dimension: its KL if the method has a posterior, otherwise its variance."""
 
     amounts: Float[np.ndarray, " d"]
     unit: str  # nats or variance
 
     @property
     def order(self) -> list[int]:
-        """The codes, busiest first."""
+        """The dimensions, most active first."""
         return np.argsort(-self.amounts, kind="stable").tolist()
 
     @property
     def active(self) -> list[int]:
-        """The codes that do something, busiest first; the busiest one at least."""
+        """The active dimensions, most active first; at least one."""
         order = self.order
-        return [code for code in order if self.amounts[code] > ACTIVE] or order[:1]
+        return [dim for dim in order if self.amounts[dim] > ACTIVE_THRESHOLD] or order[:1]
 
-    def of(self, code: int) -> str:
-        """What one code does, in a word."""
+    def describe(self, dim: int) -> str:
+        """The activity of one dimension as text."""
         name = "KL" if self.unit == "nats" else "variance"
-        return f"{name} {self.amounts[code]:.2f}"
+        return f"{name} {self.amounts[dim]:.2f}"
 
 
 def examples(dataset: Dataset, count: int, *, seed: int = 0) -> Observations:
-    """A few observations, drawn alike every time."""
-    tables = dataset.to("cpu")
-    return tables.observe(tables.draw(count, Generator().manual_seed(seed)))
+    """A reproducible sample of observations."""
+    cpu_dataset = dataset.to("cpu")
+    return cpu_dataset.observe(cpu_dataset.sample_indices(count, Generator().manual_seed(seed)))
 
 
 def conditions(model: Model, dataset: Dataset, count: int, *, seed: int = 0) -> Tensor | None:
-    """What a conditional method is given with these examples, their known nuisances or labels; None for any other."""
-    tables = dataset.to("cpu", observations=False)
-    return model.method.given(
-        *tables.roles(tables.factors(tables.draw(count, Generator().manual_seed(seed))))
+    """Known nuisances or labels of the examples for a conditional method, otherwise None."""
+    cpu_dataset = dataset.to("cpu", observations=False)
+    return model.method.condition_from(
+        *cpu_dataset.labels_and_nuisances(
+            cpu_dataset.factors(cpu_dataset.sample_indices(count, Generator().manual_seed(seed)))
+        )
     )
 
 
 @torch.no_grad()
 def activity(model: Model, x: Observations) -> Activity:
-    """How much each code does on some observations."""
+    """Activity of each dimension on these observations."""
     posterior = getattr(model.method, "posterior", None)
     if posterior is None:
         return Activity(model.encode(x).numpy().var(0), "variance")
-    mean, logvar = (part.cpu().numpy() for part in posterior(x.to(model.method.step.device)))
-    return Activity(kl_per_code(mean, logvar).per_code, "nats")
+    mean, logvar = (parameter.cpu().numpy() for parameter in posterior(x.to(model.method.step.device)))
+    return Activity(kl_per_dim(mean, logvar).per_dim, "nats")
 
 
 def reconstructions(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
-    """Some images above what is left of them after encoding and decoding."""
-    x, given = examples(dataset, count, seed=seed), conditions(model, dataset, count, seed=seed)
-    rows = Row("original", x), Row("decoded", model.reconstruct(x, given=given))
-    return Figure(rows, caption="Images above what the model keeps of them.")
+    """Images and their reconstructions."""
+    x, condition = examples(dataset, count, seed=seed), conditions(model, dataset, count, seed=seed)
+    rows = Row("input", x), Row("decoded", model.reconstruct(x, condition=condition))
+    return Figure(rows, caption="Top: input images. Bottom: reconstructions.")
 
 
 def traversals(
@@ -105,36 +108,36 @@ def traversals(
     dataset: Dataset,
     *,
     images: Sequence[int] = (0,),
-    codes: Sequence[int] | None = None,
-    values: Sequence[float] = VALUES,
+    dims: Sequence[int] | None = None,
+    values: Sequence[float] = TRAVERSAL_VALUES,
     seed: int = 0,
 ) -> Figure:
-    """Images decoded with one code set to each value in turn and the others held, a row for each code.
+    """Traversals: images decoded while one dimension takes several values, one row per dimension.
 
     Args:
         model: A trained model with a decoder.
-        dataset: Where the images come from.
-        images: Which of the images drawn with the seed to start from; several give a row each.
-        codes: The codes to move; by default those that do something, busiest first.
-        values: Where to set them.
-        seed: Of the images.
+        dataset: Source of the images.
+        images: Indices of the start images among the sampled images; one row per image.
+        dims: Dimensions to traverse. Default: the active ones, most active first.
+        values: Values that the dimension takes.
+        seed: Random seed for sampling images.
     """
-    x, given = examples(dataset, 512, seed=seed), conditions(model, dataset, 512, seed=seed)
-    given = None if given is None else given[list(images)]
-    busy = activity(model, x)
-    chosen = busy.active[:ROWS] if codes is None else list(codes)
+    x, condition = examples(dataset, 512, seed=seed), conditions(model, dataset, 512, seed=seed)
+    condition = None if condition is None else condition[list(images)]
+    dim_activity = activity(model, x)
+    shown_dims = dim_activity.active[:MAX_ROWS] if dims is None else list(dims)
     rows = []
-    for code in chosen:
-        swept = model.traverse(x[list(images)], code, values, given=given)
-        label = f"code {code}"
+    for dim in shown_dims:
+        decoded = model.traverse(x[list(images)], dim, values, condition=condition)
+        label = f"dimension {dim}"
         rows += [
-            Row(label, swept[:, place], busy.of(code) if place == 0 else "") for place in range(len(images))
+            Row(label, decoded[:, index], dim_activity.describe(dim) if index == 0 else "")
+            for index in range(len(images))
         ]
-    caption = "Each row sets one code to the values above it and holds all others."
-    if codes is None and (still := model.strands.size - len(chosen)):
-        caption += f" {still} of {model.strands.size} codes " + (
-            "carry next to nothing and are left out." if len(chosen) < ROWS else "are left out."
-        )
+    caption = "Each row sets one dimension to the values above; all other dimensions are fixed."
+    if dims is None and (num_hidden := model.strands.size - len(shown_dims)):
+        reason = "inactive and not shown" if len(shown_dims) < MAX_ROWS else "not shown"
+        caption += f" {num_hidden} of {model.strands.size} dimensions are {reason}."
     return Figure(tuple(rows), tuple(f"{value:g}".replace("-", "−") for value in values), caption)
 
 
@@ -146,20 +149,20 @@ def swaps(
     count: int = 8,
     seed: int = 0,
 ) -> Figure:
-    """Pairs of images, and the first of each with one strand of its code taken from the second.
+    """Pairs of images, and the first image of each pair with one strand replaced by that of the second.
 
-    The strands are by default the method's own, or, where the code is all one strand, its busiest codes.
+    The default is every strand of the method, or the most active dimensions if the code has one strand only.
     """
-    some = max(2 * count, 512)
-    x, given = examples(dataset, some, seed=seed), conditions(model, dataset, some, seed=seed)
+    size = max(2 * count, 512)
+    x, condition = examples(dataset, size, seed=seed), conditions(model, dataset, size, seed=seed)
     a, b = x[:count], x[count : 2 * count]
-    both = (None, None) if given is None else (given[:count], given[count : 2 * count])
+    pair_conditions = (None, None) if condition is None else (condition[:count], condition[count : 2 * count])
     if strands is None:
-        parts = [name for name, part in model.strands.items() if len(part) < model.strands.size]
-        strands = parts or activity(model, x).active[:4]
+        proper_strands = [name for name, dims in model.strands.items() if len(dims) < model.strands.size]
+        strands = proper_strands or activity(model, x).active[:4]
     rows = [Row("a", a), Row("b", b)]
     for strand in strands:
-        name = f"code {strand}" if isinstance(strand, int) else strand
-        rows.append(Row(f"{name} of b", model.swap(a, b, strand, given=both)[0]))
-    caption = "Columns are pairs. Below each, a decoded again with one part of its code taken from b."
+        name = f"dimension {strand}" if isinstance(strand, int) else strand
+        rows.append(Row(f"{name} of b", model.swap(a, b, strand, conditions=pair_conditions)[0]))
+    caption = "Each column is a pair of images a and b. Rows below: a decoded with one strand replaced by that of b."
     return Figure(tuple(rows), caption=caption)

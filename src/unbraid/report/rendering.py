@@ -1,4 +1,4 @@
-"""Pages as text: templates, and how numbers, pictures and commands are written into them."""
+"""HTML templates and their filters for numbers, images and commands."""
 
 import base64
 import io
@@ -8,40 +8,42 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image, features
 
-from unbraid.report.sheets import image_strip, png_bytes
+from unbraid.report.image_grid import image_strip, png_bytes
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
 
-def templates(*, light: bool = False) -> "Environment":
-    """The templates of this folder; what is filled in is escaped.
+def templates(*folders: Path, lossy: bool = False) -> "Environment":
+    """The templates of this folder, with autoescaping.
 
-    A `light` page has its pictures in WebP where that is smaller, with a loss that is hardly seen.
+    Args:
+        folders: Further folders with templates.
+        lossy: Whether images are stored as WebP (quality 85) when that is smaller than PNG.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    found = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+    environment = Environment(
+        loader=FileSystemLoader([Path(__file__).parent, *folders]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["strip"] = lambda images: picture(image_strip(images), light=light)
-    found.filters["svg"] = lambda chart: uri(chart, "image/svg+xml")
-    found.filters["number"] = number
-    found.filters["hundredths"] = hundredths
-    found.filters["unbroken"] = unbroken
-    found.filters["counted"] = lambda value: f"{value:,}"
-    return found
+    environment.filters["strip"] = lambda images: image_uri(image_strip(images), lossy=lossy)
+    environment.filters["svg"] = lambda chart: uri(chart, "image/svg+xml")
+    environment.filters["number"] = number
+    environment.filters["hundredths"] = hundredths
+    environment.filters["unbroken"] = unbroken
+    environment.filters["counted"] = lambda value: f"{value:,}"
+    return environment
 
 
-def picture(image: Image.Image, *, light: bool) -> str:
-    """An image within the page."""
+def image_uri(image: Image.Image, *, lossy: bool) -> str:
+    """An image as a data URI."""
     exact = png_bytes(image)
-    if light and features.check("webp"):
+    if lossy and features.check("webp"):
         file = io.BytesIO()
         image.save(file, format="WEBP", quality=85, method=4)
         if len(file.getvalue()) < len(exact):
@@ -50,22 +52,22 @@ def picture(image: Image.Image, *, light: bool) -> str:
 
 
 def uri(content: bytes, kind: str) -> str:
-    """A file within the page."""
+    """A file as a data URI."""
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def number(value: float | int) -> str:
-    """A score in four digits at most."""
-    return "not a number" if np.isnan(value) else f"{value:.4g}".replace("-", "−")
+    """A score with at most four significant digits."""
+    return "NaN" if np.isnan(value) else f"{value:.4g}".replace("-", "−")
 
 
 def hundredths(value: float) -> str:
-    """A score to two decimals, and no minus before a zero."""
+    """A score with two decimals and no negative zero."""
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 def unbroken(command: str) -> "Markup":
-    """A command whose options no browser breaks at their hyphens."""
+    """A command without line breaks inside its options."""
     from markupsafe import Markup
 
     word = Markup("<span>{}</span>").format

@@ -1,114 +1,115 @@
-"""Scores set side by side, and what each code knows."""
+"""Tables of scores, and of KL and mutual information per dimension."""
 
 import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from unbraid.naming import summary
-from unbraid.report.figures import ACTIVE
+from unbraid.options import first_sentence
+from unbraid.report.figures import ACTIVE_THRESHOLD
 from unbraid.runs import Run
 
 
 class ScoreRow(NamedTuple):
-    """One score of every run that has it."""
+    """One row of the table: one score, with one value per run."""
 
     metric: str
-    meaning: str  # a sentence, for the first row of a metric
-    values: list[float | None]  # None where a run lacks it
+    description: str  # one sentence; empty for secondary values
+    values: list[float | None]  # one per run, None for a run without this score
     protocol: str
     n: int
     n_test: int
     seed: int
-    further: bool  # a metric's other numbers, under its score
-    on: str = ""  # the data, where that is not what was trained on
+    is_secondary: bool  # an additional value of a metric, such as `mig.rmig`
+    dataset: str = ""  # evaluation dataset, if it is not the training dataset
 
 
-class CodeRow(NamedTuple):
-    """One code: how much it says, and of what."""
+class DimensionRow(NamedTuple):
+    """KL and mutual information of one dimension."""
 
-    code: int
-    amount: float  # its KL divergence in nats
-    share: float  # of the largest amount
-    still: bool  # says next to nothing
-    information: list[
-        tuple[float, float]
-    ]  # with each factor: in nats, and as a share of the most there can be
+    dim: int
+    kl: float  # in nats
+    relative_kl: float  # divided by the largest KL of the run
+    inactive: bool  # KL at most ACTIVE_THRESHOLD
+    # Mutual information with each factor: in nats, and as a fraction of log(number of values).
+    mutual_information: list[tuple[float, float]]
 
 
-class Knowledge(NamedTuple):
-    """What each code knows, from the evidence of the scores `kl` and `mig`."""
+class KLTable(NamedTuple):
+    """KL and mutual information per dimension, as stored with the scores `kl` and `mig`."""
 
-    factors: tuple[str, ...]  # none where `mig` was not scored
-    rows: list[CodeRow]
+    factors: tuple[str, ...]  # empty without a `mig` score
+    rows: list[DimensionRow]
 
 
 def score_rows(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ScoreRow]:
-    """The scores of several runs, one row for each metric, protocol, sample size, seed and data."""
+    """The scores of several runs, one row per metric, protocol, sample size, seed and dataset."""
     keys = ("metric", "protocol", "n", "n_test", "seed", "on")
-    table: dict[tuple[Any, ...], dict[str, float]] = {}
+    values_by_key: dict[tuple[Any, ...], dict[str, float]] = {}
     for run, entries in scores.items():
         for entry in entries:
             key = tuple(entry.get(name, "" if name == "on" else 0) for name in keys)
-            table.setdefault(key, {})[run] = entry["value"]
+            values_by_key.setdefault(key, {})[run] = entry["value"]
     rows = []
-    for (metric, protocol, n, n_test, seed, on), values in table.items():
-        further = "." in metric
+    for (metric, protocol, n, n_test, seed, dataset), values in values_by_key.items():
+        is_secondary = "." in metric
         rows.append(
             ScoreRow(
                 metric=metric,
-                meaning="" if further else meaning(metric),
+                description="" if is_secondary else metric_description(metric),
                 values=[values.get(run) for run in scores],
                 protocol=protocol,
                 n=n,
                 n_test=n_test,
                 seed=seed,
-                further=further,
-                on=on,
+                is_secondary=is_secondary,
+                dataset=dataset,
             )
         )
     return rows
 
 
-def meaning(metric: str) -> str:
-    """What a metric measures, by the first sentence of its documentation."""
+def metric_description(metric: str) -> str:
+    """The first sentence of a metric's documentation."""
     from unbraid import metrics
 
     name = metric.rpartition(":")[2]
     if name == "reconstruction":
-        return "The loss of decoding what was encoded, in nats per image where there is a likelihood."
-    function = getattr(metrics, "kl_per_code" if name == "kl" else name, None)
-    return summary(function) if inspect.isfunction(function) else ""
+        return "Reconstruction loss, in nats per image if the method has a likelihood (lower is better)."
+    function = getattr(metrics, "kl_per_dim" if name == "kl" else name, None)
+    return first_sentence(function) if inspect.isfunction(function) else ""
 
 
-def knowledge(run: Run) -> Knowledge | None:
-    """The codes of a run, busiest first; None for a run that was not scored by `kl`."""
-    scores = sorted(
-        run.scores(), key=lambda score: "on" not in score
-    )  # of what was trained on, where there are both
+def kl_table(run: Run) -> KLTable | None:
+    """The dimensions of a run, largest KL first; None without a `kl` score."""
+    # Scores on the training dataset come last, so that they replace scores on another dataset.
+    scores = sorted(run.scores(), key=lambda score: "on" not in score)
     evidence = {score["metric"]: score.get("evidence", {}) for score in scores}
-    amounts = evidence.get("kl", {}).get("per_code")
-    if not amounts:
+    kls = evidence.get("kl", {}).get("per_dim")
+    if not kls:
         return None
     data = run.settings["data"]
-    sizes = {
+    factor_sizes = {
         name: size for name, size in data["factors"].items() if size > 1 and name != data.get("instance")
     }
-    information = evidence.get("mig", {}).get("information")
-    if information is None or [len(information), len(information[0])] != [len(amounts), len(sizes)]:
-        sizes, information = {}, [[]] * len(amounts)
-    most = max(max(amounts), 1e-9)
+    mutual_information = evidence.get("mig", {}).get("information")
+    if mutual_information is None or [len(mutual_information), len(mutual_information[0])] != [
+        len(kls),
+        len(factor_sizes),
+    ]:
+        factor_sizes, mutual_information = {}, [[]] * len(kls)
+    largest_kl = max(max(kls), 1e-9)
     rows = [
-        CodeRow(
-            code,
-            amounts[code],
-            max(amounts[code], 0.0) / most,
-            amounts[code] <= ACTIVE,
+        DimensionRow(
+            dim,
+            kls[dim],
+            max(kls[dim], 0.0) / largest_kl,
+            kls[dim] <= ACTIVE_THRESHOLD,
             [
                 (nats, min(1.0, nats / math.log(size)))
-                for nats, size in zip(information[code], sizes.values(), strict=True)
+                for nats, size in zip(mutual_information[dim], factor_sizes.values(), strict=True)
             ],
         )
-        for code in sorted(range(len(amounts)), key=lambda code: -amounts[code])
+        for dim in sorted(range(len(kls)), key=lambda dim: -kls[dim])
     ]
-    return Knowledge(tuple(sizes), rows)
+    return KLTable(tuple(factor_sizes), rows)

@@ -1,6 +1,6 @@
-"""What each strand of a code holds: pictures with a strand exchanged or replaced by noise, how far codes move when
-one factor changes, and maps of strands. Figures 5 to 8 of Reconstruction for Disentanglement, Contrast for
-Invariance, 2022.
+"""Figures of strands: strands exchanged or replaced by noise, change per dimension, t-SNE per strand.
+
+Reconstruction for Disentanglement, Contrast for Invariance, 2022: Figs. 5 to 8.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,13 @@ import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
-from unbraid.data.dataset import Dataset
-from unbraid.data.draws import Pairs
-from unbraid.model import Model
+from unbraid.data import Dataset, PairDraw
 from unbraid.report.figures import Figure, Row
+from unbraid.runs import Model
 from unbraid.types import Factors, Observations
 
-STILL = (
-    0.02  # a code that differs by less between two observations, on average, is shown as one that never moves
-)
-FEWEST = 8  # pairs that a factor needs to be shown
+INACTIVE = 0.02  # least mean difference of two random observations in an active dimension
+MIN_PAIRS = 8  # per factor
 
 
 def strand_edits(
@@ -32,14 +29,14 @@ def strand_edits(
     count: int = 8,
     seed: int = 0,
 ) -> Figure:
-    """Images decoded again with the nuisances of a partner, and with noise in the place of each strand (Fig. 8)."""
+    """Images decoded with the nuisance strand of a partner, and with noise in place of each strand (Fig. 8)."""
     x, partners = _pairs(dataset, count, seed)
     codes, strands = model.encode(x), model.strands
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        noise = model.method.prior(count).cpu()
+        noise = model.method.sample_prior(count).cpu()
     rows = [
-        Row("original", x),
+        Row("input", x),
         Row("partner", partners),
         Row("decoded", model.decode(codes)),
         Row(f"{nuisance} of partner", model.decode(strands.swap(codes, model.encode(partners), nuisance)[0])),
@@ -47,55 +44,57 @@ def strand_edits(
         Row(f"noise for {nuisance}", model.decode(strands.swap(codes, noise, nuisance)[0])),
     ]
     caption = (
-        f"With the {nuisance} strand of its partner an image should take on the partner's colours and keep its class; "
-        f"with noise for {predictive} it should keep its colours alone; with noise for {nuisance}, its class alone."
+        f"With the {nuisance} strand of its partner, an image should take its partner's colors and keep its class. "
+        f"With noise for {predictive}, it should keep only its colors; with noise for {nuisance}, only its class."
     )
     return Figure(tuple(rows), caption=caption)
 
 
-class CodeChanges(NamedTuple):
-    """How far each code moves when one factor changes; 1 is as far as between two observations drawn at random."""
+class DimChanges(NamedTuple):
+    """Mean change of each dimension when one factor changes; 1 is the mean difference of two random observations."""
 
     factors: tuple[str, ...]
     change: Float[np.ndarray, "k d"]
 
 
-def code_changes(model: Model, dataset: Dataset, *, count: int = 256, seed: int = 0) -> CodeChanges:
-    """The mean distance of each code between observations that differ in one factor alone (Figs. 6 and 7).
+def dim_changes(model: Model, dataset: Dataset, *, count: int = 256, seed: int = 0) -> DimChanges:
+    """Mean difference per dimension between observations that differ in one factor only (Figs. 6 and 7).
 
-    Where rows show instances, the class changes by taking another instance.
+    In a dataset with instances, the class changes together with the instance.
     """
     tables = dataset.to("cpu")
-    if tables.space is None:
-        raise ValueError(f"{dataset.name} has no known factors whose change could be shown.")
+    if tables.factor_space is None:
+        raise ValueError(f"{dataset.name} has no known factors, which this chart needs.")
     generator = Generator().manual_seed(seed)
-    rows = tables.draw(16 * count, generator)
+    rows = tables.sample_indices(16 * count, generator)
     values = tables.factors(rows)
     assert values is not None
     scale = _distance(model, tables, values[:count], values[torch.randperm(count, generator=generator)])
-    scale = np.where(scale > STILL, scale, np.inf)
-    found: dict[str, np.ndarray] = {}
-    for column, name in enumerate(tables.space.names):
-        if name == tables.instance or len(tables.space.occurring[column]) < 2:
+    scale = np.where(scale > INACTIVE, scale, np.inf)
+    changes: dict[str, np.ndarray] = {}
+    for column, name in enumerate(tables.factor_space.names):
+        if name == tables.instance or len(tables.factor_space.observed_values[column]) < 2:
             continue
         changed = _changed(tables, values, name, generator)
         usable = (changed != values).any(1)
-        if not callable(tables.source):  # only what is stored can be seen
-            usable &= tables.space.weight(tables.space.index(changed)) > 0
+        if not callable(tables.source):  # only stored combinations can be shown
+            usable &= tables.factor_space.weight(tables.factor_space.index(changed)) > 0
         first, second = values[usable][:count], changed[usable][:count]
-        if len(first) >= FEWEST:
-            found[name] = _distance(model, tables, first, second) / scale
-    if not found:
-        raise ValueError(f"{dataset.name} shows no two observations that differ in one factor alone.")
-    return CodeChanges(tuple(found), np.stack(list(found.values())))
+        if len(first) >= MIN_PAIRS:
+            changes[name] = _distance(model, tables, first, second) / scale
+    if not changes:
+        raise ValueError(
+            f"{dataset.name} has no {MIN_PAIRS} pairs of observations that differ in one factor only."
+        )
+    return DimChanges(tuple(changes), np.stack(list(changes.values())))
 
 
 class StrandMaps(NamedTuple):
-    """Strands laid out on a plane, with the value of one factor at each point."""
+    """t-SNE coordinates of strands, with the value of one factor at each point."""
 
     points: dict[str, Float[np.ndarray, "n 2"]]
     factor: str
-    values: np.ndarray  # by name where they have names
+    values: np.ndarray  # value names if the factor has them
 
 
 def strand_maps(
@@ -107,44 +106,46 @@ def strand_maps(
     count: int = 400,
     seed: int = 0,
 ) -> StrandMaps:
-    """A t-SNE map of each strand (Fig. 5).
+    """t-SNE of each strand (Fig. 5).
 
-    The strands are by default those that no other one lies within, and the factor the first unknown nuisance, or
-    the first known one, or the class.
+    The default is every innermost strand. The default factor is the first hidden nuisance, otherwise the first known
+    nuisance, otherwise the class.
     """
     from sklearn.manifold import TSNE
 
     tables = dataset.to("cpu")
-    roles = (*tables.unknown, *tables.nuisances, tables.label)
+    roles = (*tables.hidden_nuisances, *tables.nuisances, tables.label)
     factor = next((role for role in roles if role is not None), None) if factor is None else factor
-    if tables.space is None or factor is None:
-        raise ValueError(f"{dataset.name} names no nuisance or class to colour a map by: give a factor.")
-    rows = tables.draw(count, Generator().manual_seed(seed))
-    numbers = tables.space.values(rows if tables.combinations is None else tables.combinations[rows])
+    if tables.factor_space is None or factor is None:
+        raise ValueError(
+            f"{dataset.name} has no nuisance and no class to color the points by. Pass factor=…."
+        )
+    rows = tables.sample_indices(count, Generator().manual_seed(seed))
+    numbers = tables.factor_space.values(rows if tables.combinations is None else tables.combinations[rows])
     codes = model.encode(tables.observe(rows))
     points = {}
-    for strand in leaves(model.strands) if strands is None else strands:
+    for strand in innermost_strands(model.strands) if strands is None else strands:
         part = model.strands.take(codes, strand).numpy()
         tsne = TSNE(
             perplexity=min(30.0, count / 4), init="pca" if part.shape[1] > 1 else "random", random_state=seed
         )
         points[strand] = tsne.fit_transform(part)
-    values = numbers[:, tables.space.column(factor)].numpy()
+    values = numbers[:, tables.factor_space.column(factor)].numpy()
     names = tables.value_names.get(factor)
     return StrandMaps(points, factor, values if names is None else np.asarray(names)[values])
 
 
-def leaves(strands: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
-    """The strands that no other one lies within."""
+def innermost_strands(strands: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """The strands that contain no other strand."""
     return tuple(
         name
-        for name, part in strands.items()
-        if not any(set(other) < set(part) for other in strands.values())
+        for name, dims in strands.items()
+        if not any(set(other) < set(dims) for other in strands.values())
     )
 
 
 def _pairs(dataset: Dataset, count: int, seed: int) -> tuple[Observations, Observations]:
-    draw, tables = Pairs(same_class=True), dataset.to("cpu")
+    draw, tables = PairDraw(same_class=True), dataset.to("cpu")
     draw.check(tables)
     batch = draw(tables, count, Generator().manual_seed(seed), torch.zeros((), dtype=torch.long))
     return batch.x1, batch.x2
@@ -152,7 +153,7 @@ def _pairs(dataset: Dataset, count: int, seed: int) -> tuple[Observations, Obser
 
 def _changed(tables: Dataset, values: Factors, name: str, generator: Generator) -> Factors:
     """The values with one factor changed to another of its values."""
-    space = tables.space
+    space = tables.factor_space
     assert space is not None
     column, changed = space.column(name), values.clone()
     if name == tables.label and tables.instance is not None:
@@ -167,12 +168,14 @@ def _changed(tables: Dataset, values: Factors, name: str, generator: Generator) 
 
 
 def _distance(model: Model, tables: Dataset, first: Factors, second: Factors) -> Float[np.ndarray, " d"]:
-    """The mean distance of each code between two lists of observations given by their factors."""
-    return (model.encode(_seen(tables, first)) - model.encode(_seen(tables, second))).abs().mean(0).numpy()
+    """Mean difference per dimension between two lists of observations, given by their factors."""
+    return (
+        (model.encode(_observe(tables, first)) - model.encode(_observe(tables, second))).abs().mean(0).numpy()
+    )
 
 
-def _seen(tables: Dataset, values: Factors) -> Tensor:
-    assert tables.space is not None
-    if callable(tables.source):  # a renderer shows any combination, whether it is in the dataset or not
-        return tables.source(values).float() / tables.white
-    return tables.observe(tables.find(tables.space.index(values), Generator().manual_seed(0)))
+def _observe(tables: Dataset, values: Factors) -> Tensor:
+    assert tables.factor_space is not None
+    if callable(tables.source):  # a renderer shows any combination of factors
+        return tables.source(values).float() / tables.max_value
+    return tables.observe(tables.indices_of(tables.factor_space.index(values), Generator().manual_seed(0)))

@@ -1,33 +1,42 @@
-"""The page of a study: its tables, what follows from them, and one run of each method to look at."""
+"""The report of a study: results tables, comparisons and one example run per method."""
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unbraid.compare import Comparison, compare_methods, rank_correlations
-from unbraid.plan import Plan
 from unbraid.progress import duration
 from unbraid.report.charts import curves_of, file_bytes
-from unbraid.report.page import Foreword, shared
+from unbraid.report.page import PageText, shared
 from unbraid.report.rendering import templates, uri
-from unbraid.report.subjects import Subject, subject_of, with_explorers
-from unbraid.report.sweeps import along, sweep_chart, swept
-from unbraid.results import StudyFolder, open_study, scores_of, tidy, varying_options
+from unbraid.report.run_view import RunView, view_run, with_explorers
+from unbraid.report.sweeps import mean_over_others, sweep_chart, varied_settings
 from unbraid.runs import Run, write_atomically
-from unbraid.settings import describe
-from unbraid.tables import Row, direction, html
+from unbraid.settings import to_json
+from unbraid.studies import (
+    Comparison,
+    Plan,
+    Row,
+    StudyFolder,
+    compare_methods,
+    direction,
+    html,
+    open_study,
+    rank_correlations,
+    scores_for,
+    tidy,
+    varying_options,
+)
 
-MOST_SHOWN = 12  # runs to look at
-MOST_EFFECTS = 24  # charts of what settings do
-MOST_BYTES = 9_500_000  # of a page; of a heavier one, fewer runs are shown
+MAX_RUNS = 12  # example runs
+MAX_EFFECTS = 24  # charts of hyperparameters
+MAX_BYTES = 9_500_000  # of a page; a larger page shows fewer runs
 
 
 class Effect(NamedTuple):
-    """What a setting does to a score, on light and on dark ground."""
+    """Chart of a score over a hyperparameter, for light and for dark backgrounds."""
 
-    words: str
+    description: str
     light: str
     dark: str
 
@@ -38,64 +47,49 @@ def write_study_report(
     *,
     title: str | None = None,
     root: Path | str | None = None,
-    explorers: bool = False,
 ) -> Path:
     """Writes one self-contained HTML page about a study.
 
     Args:
-        folder: Of the study.
-        out: The HTML file; `report.html` in the study's folder by default.
-        title: The page's title; the recipe's name otherwise.
-        root: The data root, for runs on official files.
-        explorers: Whether to write the explorers of the runs that are shown, too; those that exist are linked.
+        folder: Study folder.
+        out: HTML file. Default: `report.html` in the study folder.
+        title: Title of the page. Default: the name of the recipe.
+        root: Data root, for runs on official files.
     """
     study = open_study(folder)
-    if not study.done and not study.failures:
-        raise ValueError(f"{folder} has no finished runs to report on: let the study finish some.")
+    if not study.finished and not study.failures:
+        raise ValueError(f"{folder} has no finished runs. Continue the study before writing its report.")
     path = study.folder / "report.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     chosen = shown_runs(study)
-    if explorers:
-        write_explorers([run for _, run in chosen], root)
-    subjects = [subject_of(run, label, root) for (_, run), label in zip(chosen, _labels(chosen), strict=True)]
-    subjects = with_explorers(subjects, path)
-    content = render(study, subjects, title or study.recipe).encode()
-    shown = subjects
-    while len(content) > MOST_BYTES and len(shown) > 1:
+    views = [view_run(run, label, root) for (_, run), label in zip(chosen, _labels(chosen), strict=True)]
+    views = with_explorers(views, path)
+    content = render(study, views, title or study.recipe).encode()
+    shown = views
+    while len(content) > MAX_BYTES and len(shown) > 1:
         shown = shown[: len(shown) // 2]
-        content = render(study, shown, title or study.recipe, hidden=len(subjects) - len(shown)).encode()
+        content = render(study, shown, title or study.recipe, hidden=len(views) - len(shown)).encode()
     write_atomically(path, content)
     return path
 
 
-def write_explorers(runs: Sequence[Run], root: Path | str | None = None) -> None:
-    """Writes an explorer into the folder of each run that can have one, and says why another has none."""
-    from unbraid.explore import write_explorer
-
-    for run in runs:
-        try:
-            write_explorer(run, root=root)
-        except (ValueError, OSError) as error:  # too large for a page, or nothing to show
-            print(f"{run.folder.name} has no explorer: {error}", file=sys.stderr)
-
-
-def render(study: StudyFolder, subjects: Sequence[Subject], title: str, *, hidden: int = 0) -> str:
-    """The page as text; `hidden` is how many runs more there would be to look at."""
+def render(study: StudyFolder, views: Sequence[RunView], title: str, *, hidden: int = 0) -> str:
+    """The page as text; `hidden` is the number of example runs that were left out."""
     from markupsafe import Markup
 
-    rows, records = study.rows, tidy(study.done)
+    rows, records = study.rows, tidy(study.finished)
     datasets = dict.fromkeys(row.data for row in rows)
     by_data = [[row for row in rows if row.data == data] for data in datasets]
     comparisons = compare_methods(records)
-    curves = curves_of({subject.label: subject.run.history() for subject in subjects})
+    curves = curves_of({view.label: view.run.history() for view in views})
     return (
-        templates(light=True)
+        templates(lossy=True)
         .get_template("study.html")
         .render(
             title=title,
             study=study,
             hidden=hidden,
-            foreword=Foreword(),
+            page_text=PageText(),
             facts=_facts(study),
             results=[Markup(html(part, study.published)) for part in by_data],
             comparisons=[one for one in comparisons if one.low is not None],
@@ -103,25 +97,25 @@ def render(study: StudyFolder, subjects: Sequence[Subject], title: str, *, hidde
             interval=_interval,
             correlations=rank_correlations(records),
             effects=_effects(rows),
-            **shared(subjects, curves),
+            **shared(views, curves),
         )
     )
 
 
 def shown_runs(study: StudyFolder) -> list[tuple[Plan, Run]]:
-    """One run for each method and dataset, or for each method where that would be too many.
+    """One run per method and dataset, or one per method if there are too many.
 
-    It is the one nearest to the mean of the best setting by the first score that has a better and a worse side.
+    The run is the one nearest to the mean of the best setting, by the first metric that has a direction.
     """
     groups: dict[tuple[str, str], list[tuple[Plan, Run]]] = {}
-    for plan, run in study.done:
+    for plan, run in study.finished:
         if run.finished:
             groups.setdefault((plan.method, run.data_name), []).append((plan, run))
-    if len(groups) > MOST_SHOWN:
+    if len(groups) > MAX_RUNS:
         first: dict[str, tuple[str, str]] = {}
         for key in groups:
             first.setdefault(key[0], key)
-        groups = {key: groups[key] for key in list(first.values())[:MOST_SHOWN]}
+        groups = {key: groups[key] for key in list(first.values())[:MAX_RUNS]}
     return [_typical(group) for group in groups.values()]
 
 
@@ -129,10 +123,10 @@ def _typical(group: Sequence[tuple[Plan, Run]]) -> tuple[Plan, Run]:
     metric = next((name for name in group[0][0].metrics if direction(name)), None)
     settings: dict[str, list[tuple[float, tuple[Plan, Run]]]] = {}
     for plan, run in group:
-        value = next((score["value"] for score in scores_of(plan, run) if score["metric"] == metric), None)
+        value = next((score["value"] for score in scores_for(plan, run) if score["metric"] == metric), None)
         if value is not None and math.isfinite(value):
             options = {name: option for name, option in plan.options.items() if name != "seed"}
-            settings.setdefault(str(describe(options)), []).append((value, (plan, run)))
+            settings.setdefault(str(to_json(options)), []).append((value, (plan, run)))
     if metric is None or not settings:
         return group[0]
     means = {name: sum(value for value, _ in found) / len(found) for name, found in settings.items()}
@@ -148,21 +142,21 @@ def _labels(chosen: Sequence[tuple[Plan, Run]]) -> list[str]:
 
 
 def _facts(study: StudyFolder) -> list[tuple[str, str]]:
-    """What was run, name by name."""
-    plans, runs = [plan for plan, _ in study.done], [run for _, run in study.done]
+    """Overview of the runs: name and value of each row."""
+    plans, runs = [plan for plan, _ in study.finished], [run for _, run in study.finished]
     varying = varying_options(plans)
     settings = dict.fromkeys(name for names in varying.values() for name in sorted(names))
     histories = [history[-1]["seconds"] for run in runs if (history := run.history())]
     versions = [run.versions() for run in runs]
     failed = f", {len(study.failures)} failed" if study.failures else ""
     facts: dict[str, Any] = {
-        "runs": f"{len(runs)} of {study.asked} done{failed}",
+        "runs": f"{len(runs)} of {study.num_plans} done{failed}",
         "methods": ", ".join(dict.fromkeys(plan.method for plan in plans)),
         "data": ", ".join(dict.fromkeys(run.data_name for run in runs)),
-        "what varies": ", ".join(settings),
+        "varied options": ", ".join(settings),
         "seeds": ", ".join(map(str, sorted({run.seed for run in runs}))),
         "steps": ", ".join(f"{steps:,}" for steps in sorted({run.steps for run in runs})),
-        "training took": duration(sum(histories)) if histories else "",
+        "training time": duration(sum(histories)) if histories else "",
         "devices": "; ".join(dict.fromkeys(found.get("device", "") for found in versions)),
         "Unbraid": ", ".join(dict.fromkeys(found.get("unbraid", "") for found in versions)),
         "torch": ", ".join(dict.fromkeys(found.get("torch", "") for found in versions)),
@@ -171,20 +165,20 @@ def _facts(study: StudyFolder) -> list[tuple[str, str]]:
 
 
 def _effects(rows: Sequence[Row]) -> list[Effect]:
-    """Charts of scores over the settings that take several numbers."""
+    """Charts of each score over each numeric option that takes several values."""
     metrics = [name for name in dict.fromkeys(row.metric for row in rows) if "." not in name]
     metrics.sort(key=lambda name: direction(name) == 0)
     effects = []
     for metric in metrics:
-        for setting in swept(rows):
-            found = along(rows, setting, metric)
-            if len({row.settings[setting] for row in found}) < 2 or len(effects) == MOST_EFFECTS:
+        for setting in varied_settings(rows):
+            points = mean_over_others(rows, setting, metric)
+            if len({row.settings[setting] for row in points}) < 2 or len(effects) == MAX_EFFECTS:
                 continue
-            values = [row.settings[setting] for row in found]
-            far = min(values) >= 0 and max(values) > 20 * min([value for value in values if value > 0])
+            values = [row.settings[setting] for row in points]
+            wide = min(values) >= 0 and max(values) > 20 * min([value for value in values if value > 0])
             light, dark = (
                 uri(
-                    file_bytes(sweep_chart(found, setting, metric, logarithmic=far, dark=dark), "svg"),
+                    file_bytes(sweep_chart(points, setting, metric, logarithmic=wide, dark=dark), "svg"),
                     "image/svg+xml",
                 )
                 for dark in (False, True)

@@ -1,4 +1,4 @@
-"""Figures of contrastive learning on subembeddings: view pairs, places, what each part tells, and maps.
+"""Figures of contrastive learning on subembeddings: view pairs, digit locations, probe accuracies, t-SNE.
 
 Burns et al., 2021, Unsupervised Disentanglement without Autoencoding, ICML workshop: Figs. 1 to 5 and its tables.
 """
@@ -11,10 +11,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Generator
 
-from unbraid.data.dataset import Dataset
-from unbraid.data.mnist_stl10 import DIGIT, LEFTS, TOPS
-from unbraid.data.views import Views
-from unbraid.report.charts import COLOURS, DARK_COLOURS, ink_of, panels_of
+from unbraid.data import DIGIT_SIDE, LEFTS, TOPS, Dataset, ViewDraw
+from unbraid.report.charts import COLORS, DARK_COLORS, foreground_color, panels_of
 from unbraid.report.figures import Figure, Row
 from unbraid.runs import Run
 
@@ -24,35 +22,39 @@ if TYPE_CHECKING:
 SCORE = "disentanglement_gap"
 
 
-def view_pairs(dataset: Dataset, *, count: int = 8, seed: int = 0, views: Views | None = None) -> Figure:
-    """Pairs of views, one above the other, with what both share and what differs (Figs. 2 to 4)."""
-    views = views or Views(crop=1.0, flip=0.0, colour=0.0)
+def view_pairs(dataset: Dataset, *, count: int = 8, seed: int = 0, views: ViewDraw | None = None) -> Figure:
+    """Pairs of views, one above the other, and the factors that they share (Figs. 2 to 4)."""
+    views = views or ViewDraw(crop=1.0, flip=0.0, color_jitter=0.0)
     views.check(dataset)
     batch = views(dataset.to("cpu"), count, Generator().manual_seed(seed), torch.tensor(0))
-    caption = "Columns are pairs of views."
-    if batch.factors is not None and batch.factors2 is not None and dataset.space is not None:
+    caption = "Each column is a pair of views."
+    if batch.factors is not None and batch.factors2 is not None and dataset.factor_space is not None:
         same = (batch.factors == batch.factors2).all(0).tolist()
-        names = [name for name in dataset.space.names if name != dataset.instance]
-        shared = [name for name, kept in zip(names, same, strict=False) if kept]
+        names = [name for name in dataset.factor_space.names if name != dataset.instance]
+        shared = [name for name, equal in zip(names, same, strict=False) if equal]
         if shared and len(shared) < len(names):
             other = [name for name in names if name not in shared]
-            caption += f" They share {' and '.join(shared)}, and differ in {' and '.join(other)}."
+            caption += f" The views share {' and '.join(shared)} and differ in {' and '.join(other)}."
     return Figure((Row("view 0", batch.x1), Row("view 1", batch.x2)), caption=caption)
 
 
-def place_chart(side: int = 64, shown: Sequence[int] = (3, 5), *, dark: bool = False) -> "Chart":
-    """The eight places at which a digit is centred, and where it lies at two of them (Fig. 1)."""
+def location_chart(side: int = 64, shown: Sequence[int] = (3, 5), *, dark: bool = False) -> "Chart":
+    """The eight locations of a digit's center, and the digit's box at two of them (Fig. 1)."""
     from matplotlib.patches import Rectangle
 
     figure, (axes,) = panels_of(1, dark, width=3.0, height=3.0)
     corners = [(left, top) for top in TOPS for left in LEFTS]
     for number, (left, top) in enumerate(corners, start=1):
-        centre = left + DIGIT / 2, top + DIGIT / 2
-        axes.plot(*centre, "o", color=ink_of(dark), markersize=4)
-        axes.annotate(str(number), centre, (3, 3), textcoords="offset points", color=ink_of(dark), fontsize=9)
+        center = left + DIGIT_SIDE / 2, top + DIGIT_SIDE / 2
+        axes.plot(*center, "o", color=foreground_color(dark), markersize=4)
+        axes.annotate(
+            str(number), center, (3, 3), textcoords="offset points", color=foreground_color(dark), fontsize=9
+        )
         if number in shown:
-            colour = (DARK_COLOURS if dark else COLOURS)[2 * shown.index(number)]
-            axes.add_patch(Rectangle((left, top), DIGIT, DIGIT, fill=False, edgecolor=colour, linewidth=1.6))
+            color = (DARK_COLORS if dark else COLORS)[2 * shown.index(number)]
+            axes.add_patch(
+                Rectangle((left, top), DIGIT_SIDE, DIGIT_SIDE, fill=False, edgecolor=color, linewidth=1.6)
+            )
     axes.set(
         xlim=(0, side), ylim=(side, 0), aspect="equal", xticks=(0, 16, 32, 48, 64), yticks=(0, 16, 32, 48, 64)
     )
@@ -66,28 +68,28 @@ def tradeoff_chart(
     *,
     dark: bool = False,
 ) -> "Chart":
-    """Terms of one training over its steps, each on an axis of its own (Fig. 5)."""
+    """Terms of one run over its steps, one panel per term (Fig. 5)."""
     present = [term for term in terms if any(term in line for line in history)]
     if not present:
-        raise ValueError(f"The history holds none of {', '.join(terms)}: choose a run with such a term.")
+        raise ValueError(f"The history contains none of {', '.join(terms)}. Choose another run.")
     figure, panels = panels_of(len(present), dark, width=4.2, height=2.7)
-    for axes, term, colour in zip(panels, present, DARK_COLOURS if dark else COLOURS, strict=False):
+    for axes, term, color in zip(panels, present, DARK_COLORS if dark else COLORS, strict=False):
         lines = [line for line in history if term in line]
         axes.plot(
-            [line["step"] for line in lines], [line[term] for line in lines], color=colour, linewidth=1.6
+            [line["step"] for line in lines], [line[term] for line in lines], color=color, linewidth=1.6
         )
-        axes.set_title(term, loc="left", fontsize=10, color=ink_of(dark))
+        axes.set_title(term, loc="left", fontsize=10, color=foreground_color(dark))
         axes.set_xlabel("step")
         axes.set_ylabel("nats per image")
     return figure
 
 
 def accuracy_chart(tables: Mapping[str, Mapping[str, float]], *, dark: bool = False) -> "Chart":
-    """What each part of a code tells of each factor, in per cent: one heat map for each entry.
+    """Accuracy of linear probes in percent, one heat map per table.
 
     Args:
-        tables: By title, accuracies by part and factor: `z.digit`, `z0.digit`, …, `chance.digit`.
-        dark: For a dark ground.
+        tables: By title, accuracies by strand and factor: `z.digit`, `z0.digit`, …, `chance.digit`.
+        dark: Whether the background is dark.
     """
     from matplotlib import colormaps
 
@@ -100,13 +102,13 @@ def accuracy_chart(tables: Mapping[str, Mapping[str, float]], *, dark: bool = Fa
     for axes, (title, (rows, names, values)) in zip(panels, grids.items(), strict=True):
         axes.imshow(values, cmap=colormaps["Blues"], vmin=0, vmax=1, aspect="auto")
         for (row, column), value in np.ndenumerate(values):
-            colour = "white" if value > 0.55 else "#22262b"
-            axes.text(column, row, f"{100 * value:.1f}", ha="center", va="center", fontsize=8.5, color=colour)
+            color = "white" if value > 0.55 else "#22262b"
+            axes.text(column, row, f"{100 * value:.1f}", ha="center", va="center", fontsize=8.5, color=color)
         axes.set_xticks(range(len(names)), names)
         axes.set_yticks(range(len(rows)), rows)
         axes.tick_params(length=0)
         axes.grid(visible=False)
-        axes.set_title(title, loc="left", fontsize=9, color=ink_of(dark))
+        axes.set_title(title, loc="left", fontsize=9, color=foreground_color(dark))
         for spine in axes.spines.values():
             spine.set_visible(False)
     return figure
@@ -120,24 +122,23 @@ def map_chart(
     seed: int = 0,
     dark: bool = False,
 ) -> "Chart":
-    """A t-SNE map of the code, once for each factor and coloured by it."""
+    """t-SNE of the code, one panel per factor, colored by the factor."""
     from matplotlib import colormaps
     from sklearn.manifold import TSNE
 
-    places = TSNE(init="pca", random_state=seed).fit_transform(codes)
+    points = TSNE(init="pca", random_state=seed).fit_transform(codes)
     figure, panels = panels_of(len(names), dark, width=2.7, height=2.7)
     for axes, name, column in zip(panels, names, factors.T, strict=True):
-        colours = colormaps["tab10"](column % 10)
-        axes.scatter(places[:, 0], places[:, 1], s=3, c=colours, linewidths=0)
-        axes.set_title(name, loc="left", fontsize=10, color=ink_of(dark))
+        colors = colormaps["tab10"](column % 10)
+        axes.scatter(points[:, 0], points[:, 1], s=3, c=colors, linewidths=0)
+        axes.set_title(name, loc="left", fontsize=10, color=foreground_color(dark))
         axes.set(xticks=(), yticks=())
         axes.grid(visible=False)
     return figure
 
 
 def accuracies(run: Run, strand: str = "z") -> dict[str, float]:
-    """What probes read off the whole of a strand and off each part, as the run was last scored, and below that what
-    chance gives; none if it was not."""
+    """Latest probe accuracies of a strand and of its inner strands, then chance; empty without a score."""
     prefix = f"{strand}:{SCORE}."
     scores = {score["metric"]: score["value"] for score in run.scores()}
     found = {name.removeprefix(prefix): value for name, value in scores.items() if name.startswith(prefix)}

@@ -1,11 +1,11 @@
-"""Charts of a study: a score over one of its settings."""
+"""Charts of a study: a score over one hyperparameter."""
 
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unbraid.report.charts import add_legend, chart, line_style
-from unbraid.tables import Row
+from unbraid.studies import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,15 +20,15 @@ def sweep_chart(
     logarithmic: bool = False,
     dark: bool = False,
 ) -> "Figure":
-    """A line for each method and dataset: a score's mean over seeds, with its spread, over one setting.
+    """Mean score over seeds and its standard deviation over one hyperparameter, one line per method and dataset.
 
     Args:
-        rows: Of a study's result.
-        setting: What the lines run over, such as `lambda_z`; rows without it are left out.
-        metric: The score, such as `salient:clustering`.
-        names: What methods are called in the legend, where not by their own name.
-        logarithmic: Whether the settings are spaced by their ratios; 0 is put in front.
-        dark: For a dark page.
+        rows: Rows of a study.
+        setting: Hyperparameter on the x axis, e.g. `lambda_z`; rows without it are left out.
+        metric: Score on the y axis, e.g. `salient:clustering`.
+        names: Labels of methods in the legend. Default: the method names.
+        logarithmic: Whether the x axis is logarithmic (linear near 0).
+        dark: Whether the background is dark.
     """
     lines: dict[str, list[tuple[float, float, float]]] = {}
     datasets = {row.data for row in rows}
@@ -38,14 +38,16 @@ def sweep_chart(
             label = name if len(datasets) == 1 else f"{name}, {row.data}"
             lines.setdefault(label, []).append((float(row.settings[setting]), row.mean, row.std or 0.0))
     if not lines:
-        raise ValueError(f"No row of the study has the score {metric!r} at a value of {setting!r}.")
+        raise ValueError(
+            f"No row of the study has a score {metric!r} with a value of {setting!r}. Choose another score or option."
+        )
     figure, axes = chart(dark)
-    for place, (label, points) in enumerate(lines.items()):
-        at, mean, spread = (list(column) for column in zip(*sorted(points), strict=True))
-        colour, stroke = line_style(place, dark)
+    for index, (label, points) in enumerate(lines.items()):
+        x, mean, std = (list(column) for column in zip(*sorted(points), strict=True))
+        color, stroke = line_style(index, dark)
         axes.errorbar(
-            *(at, mean, spread),
-            color=colour,
+            *(x, mean, std),
+            color=color,
             linestyle=stroke,
             marker="o",
             markersize=4,
@@ -54,8 +56,8 @@ def sweep_chart(
             label=label,
         )
     if logarithmic:
-        least = min(value for points in lines.values() for value, _, _ in points if value > 0)
-        axes.set_xscale("symlog", linthresh=least)
+        smallest = min(value for points in lines.values() for value, _, _ in points if value > 0)
+        axes.set_xscale("symlog", linthresh=smallest)
     axes.set_xlabel(setting)
     axes.set_ylabel(metric.rpartition(":")[2].replace("_", " "))
     axes.set_title(metric, loc="left", fontsize=10, color=axes.yaxis.label.get_color())
@@ -64,8 +66,8 @@ def sweep_chart(
     return figure
 
 
-def swept(rows: Sequence[Row]) -> list[str]:
-    """The settings that take several numbers within one method on one dataset."""
+def varied_settings(rows: Sequence[Row]) -> list[str]:
+    """The options that take several numeric values within one method and dataset."""
     values: dict[str, dict[tuple[str, str], set[float]]] = {}
     for row in rows:
         for name, value in row.settings.items():
@@ -74,8 +76,8 @@ def swept(rows: Sequence[Row]) -> list[str]:
     return [name for name, found in values.items() if any(len(numbers) > 1 for numbers in found.values())]
 
 
-def along(rows: Sequence[Row], setting: str, metric: str) -> list[Row]:
-    """The rows of a score by one setting alone: where others vary too, their mean and its spread."""
+def mean_over_others(rows: Sequence[Row], setting: str, metric: str) -> list[Row]:
+    """The rows of a score by one option; mean and standard deviation over all other options that vary."""
     found: dict[tuple[str, str, float], list[Row]] = {}
     for row in rows:
         value = row.settings.get(setting)

@@ -1,15 +1,15 @@
-"""The spectrum of digits before and after training: a knee near twenty codes.
+"""The spectrum of digits before and after training, with a knee near 20 dimensions.
 
 Self-supervised Disentangled Representation Learning, 2021, App. C and Fig. 4. The runs are those of `figure2` without
-the supervised one; `python benchmarks/augmented_gin.py STUDY --out FOLDER` draws both spectra.
+supervised GIN. `python benchmarks/augmented_gin.py STUDY --out FOLDER` draws both spectra.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.augmented_gin import figure2
+from unbraid.studies import Plan
 
 PUBLISHED = {("augmented-gin", "codes:spectrum"): 20.0}  # "nearly 20 latent variables", Sec. 4.3
 
 
 def runs(scale: str) -> list[Plan]:
-    """Augmented GIN on digits, once."""
+    """Augmented GIN on digits, one seed."""
     return figure2.runs(scale)[:1]

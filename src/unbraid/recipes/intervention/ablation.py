@@ -1,33 +1,33 @@
-"""Which part of the intervention autoencoder does what: each term of Eq. 3 left out, and its variants.
+"""Ablation of the intervention autoencoder: each term of Eq. 3 removed, and variants.
 
-Not in the paper. On dSprites with x-position and scale correlated; `quick` on rendered sprites at 32×32.
+Not in the paper. On dSprites with x-position and scale correlated; `quick` uses rendered sprites at 32×32.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.intervention import STEPS, in_small_batches, of_intervention, plans
+from unbraid.studies import Plan
 
-PARTS: dict[str, dict[str, object]] = {
-    "whole": {},
-    "without reconstruction": {"reconstruct": False},
-    "without translation": {"translation": 0.0},
-    "without undoing": {"undo": 0.0},
-    "without adversary": {"adversary": 0.0},
-    "without weights": {"reweigh": False},
+VARIANTS: dict[str, dict[str, object]] = {
+    "complete": {},
+    "without reconstruction": {"reconstruction": False},
+    "without translation": {"lambda_translation": 0.0},
+    "without cycle": {"lambda_cycle": 0.0},
+    "without adversary": {"lambda_adv": 0.0},
+    "without importance weights": {"importance_weights": False},
     "not saturating": {"saturating": False},
-    "with a bottleneck": {"bottleneck": 1.0},
+    "with a bottleneck": {"beta": 1.0},
     "unrolled": {"unrolled": True},
-    "translation as printed": {"inner_adam": False, "above_entropy": False, "inner_rate": 0.1},
+    "translation as printed": {"inner_adam": False, "subtract_entropy": False, "inner_lr": 0.1},
 }
 
 
 def runs(scale: str) -> list[Plan]:
-    """Every part on correlated factors."""
+    """All variants on correlated factors."""
     if scale == "quick":
-        return in_small_batches(models("sprites", 30, 1), hold_out=1_000)
+        return in_small_batches(models("sprites", 30, 1), holdout_size=1_000)
     return models("dsprites", STEPS, 3)
 
 
 def models(data: str, steps: int, seeds: int) -> list[Plan]:
-    """The same for other data and other budgets."""
-    found = plans(data, steps, seeds, methods=of_intervention(PARTS))
-    return [plan for plan in found if plan.options["correlate"]]
+    """The variants on a given dataset, with given steps and seeds."""
+    both = plans(data, steps, seeds, methods=of_intervention(VARIANTS))
+    return [plan for plan in both if plan.options["correlate"]]

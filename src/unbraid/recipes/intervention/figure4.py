@@ -1,11 +1,11 @@
-"""Importance of codes and traversals with the hues of floor and wall correlated (Fig. 4).
+"""Importance of dimensions and traversals with the hues of floor and wall correlated (Fig. 4).
 
-Unsupervised Disentanglement Learning by Intervention, 2021: the intervention autoencoder beside FactorVAE with γ = 40
-on 3D Shapes; here on rooms. `unbraid report RUN` draws both figures. `quick` takes small rooms.
+Unsupervised Disentanglement Learning by Intervention, 2021: the intervention autoencoder and FactorVAE with γ = 40 on
+3D Shapes, here on rooms. `unbraid report RUN` draws both figures. `quick` uses small rooms.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.intervention import STEPS, plans, settings_of
+from unbraid.studies import Plan, replace
 
 
 def runs(scale: str) -> list[Plan]:
@@ -15,5 +15,5 @@ def runs(scale: str) -> list[Plan]:
     both = plans("rooms", 100 if quick else STEPS, 1 if quick else 10, methods=chosen)
     correlated = [plan for plan in both if plan.options["correlate"]]
     if quick:
-        return [replace(plan, size=32, hold_out=500, resample=20_000) for plan in correlated]
+        return [replace(plan, image_size=32, holdout_size=500, train_size=20_000) for plan in correlated]
     return correlated

@@ -1,17 +1,17 @@
-"""Nearest neighbours by strand on photographs of flowers (Fig. 5).
+"""Nearest neighbors by strand on photographs of flowers (Fig. 5).
 
-Unsupervised Disentanglement Learning by Intervention, 2021: Oxford Flowers 102, a code of three strands of 16
-dimensions, beside FactorVAE. `unbraid report RUN` draws the neighbours. `quick` takes rooms, which need no download.
+Unsupervised Disentanglement Learning by Intervention, 2021: Oxford Flowers 102 and a code of three strands of 16
+dimensions, with FactorVAE as baseline. `unbraid report RUN` draws the neighbors. `quick` uses rooms.
 """
 
-from unbraid.plan import Plan, replace
+from unbraid.studies import Plan, replace
 
 BASE = Plan(
     "intervention",
     "flowers102",
-    {"architecture": "conv-flowers", "steps": 50_000, "batch": 64, "seed": 0},
+    {"architecture": "conv-flowers", "steps": 50_000, "batch_size": 64, "seed": 0},
     metrics=("reconstruction", "active_features", "translation_difficulty"),
-    scoring={"samples": 2_000},
+    evaluation={"num_samples": 2_000},
 )
 
 
@@ -19,8 +19,10 @@ def runs(scale: str) -> list[Plan]:
     """Both methods."""
     base = BASE
     if scale == "quick":
-        base = replace(BASE, data="rooms", architecture="conv", size=32, steps=60, scoring={"samples": 512})
+        base = replace(
+            BASE, data="rooms", architecture="conv", image_size=32, steps=60, evaluation={"num_samples": 512}
+        )
     return [
-        replace(base, features=3, dimensions=16, undo=1.0, adversary=100.0),  # App. C
-        replace(base, method="factor-vae", codes=48, dimensions=16, gamma=40.0),
+        replace(base, num_features=3, feature_dim=16, lambda_cycle=1.0, lambda_adv=100.0),  # App. C
+        replace(base, method="factor-vae", latent_dim=48, feature_dim=16, gamma=40.0),
     ]

@@ -1,12 +1,12 @@
-"""Which part of the intervention autoencoder does what, within 10,000 steps: each term of Eq. 3 left out, and variants.
+"""The ablation shortened to three seeds of 10,000 steps.
 
-Not in the paper. Three seeds on dSprites with x-position and scale correlated. `quick` is the quick ablation.
+Not in the paper. On dSprites with x-position and scale correlated. `quick` is the quick ablation.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.intervention import SEEDS, SHORT, ablation
+from unbraid.studies import Plan
 
 
 def runs(scale: str) -> list[Plan]:
-    """Every part on correlated factors."""
+    """All variants on correlated factors."""
     return ablation.runs(scale) if scale == "quick" else ablation.models("dsprites", SHORT["dsprites"], SEEDS)

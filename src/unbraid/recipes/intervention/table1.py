@@ -1,11 +1,11 @@
-"""Disentanglement on dSprites, with independent factors and with x-position and scale correlated (Table 1).
+"""Disentanglement on dSprites with independent factors and with x-position and scale correlated (Table 1).
 
-Unsupervised Disentanglement Learning by Intervention, 2021: 200,000 images train and 50,000 others test, ten seeds.
-`quick` takes rendered sprites at 32×32.
+Unsupervised Disentanglement Learning by Intervention, 2021: 200,000 training and 50,000 test images, ten seeds. `quick`
+uses rendered sprites at 32×32.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.intervention import STEPS, in_small_batches, plans, published
+from unbraid.studies import Plan
 
 PUBLISHED = published(
     "dsprites",
@@ -21,7 +21,7 @@ PUBLISHED = published(
 
 
 def runs(scale: str) -> list[Plan]:
-    """Five methods on both laws."""
+    """Five methods on both distributions."""
     if scale == "quick":
-        return in_small_batches(plans("sprites", 100, 1), hold_out=1_000)
+        return in_small_batches(plans("sprites", 100, 1), holdout_size=1_000)
     return plans("dsprites", STEPS, 10)

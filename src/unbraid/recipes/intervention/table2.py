@@ -1,11 +1,11 @@
-"""Disentanglement on 3D Shapes, with independent factors and with the hues of floor and wall correlated (Table 2).
+"""Disentanglement on 3D Shapes with independent factors and with the hues of floor and wall correlated (Table 2).
 
-Unsupervised Disentanglement Learning by Intervention, 2021: 100,000 images train and 50,000 others test, ten seeds;
-here on rooms too, which need no download. `quick` takes small rooms.
+Unsupervised Disentanglement Learning by Intervention, 2021: 100,000 training and 50,000 test images, ten seeds. Here
+also on rooms, which need no download. `quick` uses small rooms.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.intervention import STEPS, in_small_batches, plans, published
+from unbraid.studies import Plan
 
 PUBLISHED = published(
     "shapes3d",
@@ -21,7 +21,7 @@ PUBLISHED = published(
 
 
 def runs(scale: str) -> list[Plan]:
-    """Five methods on both laws."""
+    """Five methods on both distributions."""
     if scale == "quick":
-        return in_small_batches(plans("rooms", 60, 1), hold_out=500, resample=20_000, size=32)
+        return in_small_batches(plans("rooms", 60, 1), holdout_size=500, train_size=20_000, image_size=32)
     return [plan for data in ("rooms", "shapes3d") for plan in plans(data, STEPS, 10)]

@@ -1,28 +1,33 @@
-"""Digit and hue apart, with both independent and with both correlated (Table 3).
+"""Digit and hue, independent and correlated (Table 3).
 
 Unsupervised Disentanglement Learning by Intervention, 2021: MNIST's digits in the ten hues of 3D Shapes, a code of
-two strands of 16 dimensions, SAP by logistic regression on whole strands, ten seeds. SAP is as high when one strand
-holds both factors and the other nothing, so what each strand tells is scored too. `quick` takes scikit-learn's bundled
-digits.
+two strands of 16 dimensions, SAP by logistic regression on strands, ten seeds. SAP is also high if one strand encodes
+both factors and the other none, so each strand is probed too. `quick` uses scikit-learn's bundled digits.
 """
 
-from unbraid.plan import Plan, replace
+from unbraid.studies import Plan, replace
 
 BASE = Plan(
     "intervention",
     "hue-mnist",
-    {"architecture": "conv-digits", "digits": "mnist", "resample": 60_000, "steps": 50_000, "batch": 64},
-    metrics=("sap", "z0:leak", "z1:leak", "active_features"),
-    scoring={
+    {
+        "architecture": "conv-digits",
+        "digits": "mnist",
+        "train_size": 60_000,
+        "steps": 50_000,
+        "batch_size": 64,
+    },
+    metrics=("sap", "z0:factor_probe", "z1:factor_probe", "active_features"),
+    evaluation={
         "protocol": "infogan_cr",
-        "samples": 10_000,
-        "on": {"part": "test", "correlate": (), "resample": 0},
+        "num_samples": 10_000,
+        "on": {"split": "test", "correlate": (), "train_size": 0},
     },
 )
 METHODS: dict[str, dict[str, object]] = {
-    "factor-vae 10": {"codes": 32, "dimensions": 16, "gamma": 10.0},
-    "factor-vae 40": {"codes": 32, "dimensions": 16, "gamma": 40.0},
-    "intervention": {"features": 2, "dimensions": 16, "undo": 1.0, "adversary": 10.0},  # App. C
+    "factor-vae 10": {"latent_dim": 32, "feature_dim": 16, "gamma": 10.0},
+    "factor-vae 40": {"latent_dim": 32, "feature_dim": 16, "gamma": 40.0},
+    "intervention": {"num_features": 2, "feature_dim": 16, "lambda_cycle": 1.0, "lambda_adv": 10.0},  # App. C
 }
 PUBLISHED = {
     ("factor-vae", "hue-mnist", "gamma=10.0", "sap"): 0.83,
@@ -35,15 +40,15 @@ PUBLISHED = {
 
 
 def runs(scale: str) -> list[Plan]:
-    """Three methods on both laws."""
+    """Three methods on both distributions."""
     quick = scale == "quick"
     base = (
         replace(
             BASE,
             digits="bundled",
-            resample=1_000,
+            train_size=1_000,
             steps=60,
-            scoring={**BASE.scoring, "samples": 1_000},
+            evaluation={**BASE.evaluation, "num_samples": 1_000},
         )
         if quick
         else BASE
@@ -52,7 +57,7 @@ def runs(scale: str) -> list[Plan]:
 
 
 def plans(base: Plan, seeds: int, methods: dict[str, dict[str, object]]) -> list[Plan]:
-    """Some methods on both laws."""
+    """The given methods on both distributions."""
     return [
         replace(base, method=name.split()[0], seed=seed, correlate=correlate, **options)
         for seed in range(seeds)

@@ -1,18 +1,18 @@
 """Clustering accuracy over the number of images: Fig. 11, on linear Grassy-MNIST.
 
-1000, 2500 and 4986 of each digit, with as many patches of grass; at `quick` scale 40 and 120. The caption names cVAE,
-the text sRb-VAE.
+1000, 2500 and 4986 images per digit, with as many patches of grass; at `quick` scale 40 and 120. The caption names
+cVAE, the text sRb-VAE.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.principled_contrast import grassy, rows
+from unbraid.studies import Plan, replace
 
 
 def runs(scale: str) -> list[Plan]:
-    """sRb-VAE, which the paper's text has, cVAE and Eq. 8, three seeds; or a quick look."""
+    """sRb-VAE, cVAE and Eq. 8, three seeds; at quick scale one seed."""
     plan, sizes, seeds = grassy(scale=scale), (1000, 2500, 4986), 3
     if scale == "quick":
-        plan, sizes, seeds = replace(plan, batch=32), (40, 120), 1
+        plan, sizes, seeds = replace(plan, batch_size=32), (40, 120), 1
     return [
         run
         for size in sizes

@@ -1,12 +1,12 @@
-"""Target images decoded from all codes, from the common and from the salient alone: Fig. 5, on linear Grassy-MNIST.
+"""Target images decoded from the code, the common strand and the salient strand: Fig. 5, on linear Grassy-MNIST.
 
-`python benchmarks/contrast_figures.py STUDY` draws a sheet of each run; so does its report.
+`python benchmarks/contrast_figures.py STUDY` draws an image grid per run, as does `unbraid report`.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.principled_contrast import grassy, rows
+from unbraid.studies import Plan
 
 
 def runs(scale: str) -> list[Plan]:
     """The paper's four methods and ours, one seed."""
-    return rows(grassy(scale=scale), "cVAE", "sRb-VAE", "Eq. 7", "Eq. 8", "Eq. 8, layers", seeds=1)
+    return rows(grassy(scale=scale), "cVAE", "sRb-VAE", "Eq. 7", "Eq. 8", "Eq. 8, overlay", seeds=1)

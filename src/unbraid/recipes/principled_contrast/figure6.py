@@ -1,17 +1,17 @@
-"""The distance of common codes over training, and what its weight does: Fig. 6, on linear Grassy-MNIST.
+"""The distance of common codes over training, and the effect of its weight: Fig. 6, on linear Grassy-MNIST.
 
-Every run logs the distance, also those that do not minimise it; the weight λ_z is swept.
-`python benchmarks/contrast_figures.py STUDY` draws both charts.
+All runs log the distance, also those that do not minimize it. `python benchmarks/contrast_figures.py STUDY` draws both
+charts.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.principled_contrast import grassy
+from unbraid.studies import Plan, replace
 
-WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # of them 0 is Eq. 7; the paper's axis cannot be read
+WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)  # 0 is Eq. 7; the paper's axis is not readable
 
 
 def runs(scale: str) -> list[Plan]:
-    """The baselines and the sweep, three seeds; or a quick look at three weights."""
+    """The baselines and the sweep, three seeds; at quick scale three weights and one seed."""
     plan, weights = grassy(scale=scale), WEIGHTS if scale == "paper" else (0.0, 1.0, 10.0)
     baselines = [replace(plan, method=method, log_w2=True) for method in ("cvae", "srb-vae")]
     sweep = [replace(plan, method="principled-contrast", lambda_z=weight) for weight in weights]

@@ -1,28 +1,28 @@
-"""Tables 3 and 4 on rendered rooms, thinned to a few minutes of one GPU: three seeds, 10,000 steps at a rate of 5e-4.
+"""Tables 3 and 4 on rendered rooms, shortened to three seeds of 10,000 steps at a learning rate of 5e-4.
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022. The paper trains longer, on 3D Shapes and MPI3D, and
-gives no weights of SW-VAE: these two were chosen among nine settings on one seed that is not in the tables
-(docs/results/p1_rooms.md). Every other method has the middle one of its published settings; AnnealedVAE has the weight
-γ with which it learns within so few steps. `quick` is the quick Table 3.
+does not state the weights of SW-VAE. The weights here were chosen among nine settings on one seed that is not in the
+tables (docs/results/p1_rooms.md). Each other method has the middle one of its published settings; AnnealedVAE has a
+weight γ that suits few steps. `quick` is the quick Table 3.
 """
 
-from unbraid.optimisers import Adam
-from unbraid.plan import Plan, replace
+from unbraid.optimizers import Adam
 from unbraid.recipes.recon_contrast import table3, table4
 from unbraid.recipes.vae_family.short import MIDDLE
 from unbraid.schedules import Linear
+from unbraid.studies import Plan, replace
 
 STEPS = 10_000
 SEEDS = range(3)
-CHOSEN: dict[str, object] = {"beta": 4.0, "swap": 10.0}
+CHOSEN: dict[str, object] = {"beta": 4.0, "lambda_swap": 10.0}
 BASELINES = MIDDLE | {"annealed-vae": {"capacity": Linear(0.0, 25.0, STEPS // 3), "gamma": 10.0}}
 
 
 def runs(scale: str) -> list[Plan]:
-    """SW-VAE by each divergence, without its warm-ups, and every baseline."""
+    """SW-VAE with each divergence and without its warm-ups, and all baselines."""
     if scale == "quick":
         return table3.runs(scale)
-    base = replace(table3.BASE, steps=STEPS, optimiser=Adam(5e-4))
+    base = replace(table3.BASE, steps=STEPS, optimizer=Adam(5e-4))
     swapping = replace(base, **CHOSEN)
     both = table3.warm_ups(STEPS)
     plans = [replace(swapping, divergence=name, **both) for name in ("kl", "jsd", "jsd-moments")]

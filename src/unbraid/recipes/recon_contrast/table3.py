@@ -1,30 +1,33 @@
-"""Disentanglement of SW-VAE by KL and by JSD, of weakly supervised methods and of unsupervised ones (Table 3).
+"""Disentanglement of SW-VAE with KL and with JSD, and of weakly supervised and unsupervised baselines (Table 3).
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 3: 3D Shapes and MPI3D; here also rendered
-rooms, which need no download. The paper's baselines are sweeps, so each has its published hyperparameters here.
-"β-FactorTCVAE" is not defined in the paper: FactorVAE with a weighted KL is our reading. The paper takes the better
-of SW-VAE by KL and by JSD; here each has its own row, and both the same published value beside it.
+rooms, which need no download. The paper's baselines are hyperparameter sweeps, here over their published values. The
+paper does not define "β-FactorTCVAE"; FactorVAE with a weighted KL is our reading. The paper reports the better of KL
+and JSD for SW-VAE; here each has its own row, with the same published value.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.vae_family.sweep import QUICK, SWEEPS
 from unbraid.schedules import Linear
+from unbraid.studies import Plan, replace
 
 METRICS = ("mig", "sap", "irs", "factor_vae_score", "dci")
 DATA = {"rooms": "rooms", "shapes3d": "shapes3d", "mpi3d": "mpi3d-real"}
-BASE = Plan("sw-vae", "rooms", {"steps": 300_000, "batch": 64, "codes": 10}, METRICS)
+BASE = Plan("sw-vae", "rooms", {"steps": 300_000, "batch_size": 64, "latent_dim": 10}, METRICS)
 BETA_FACTOR_TC = [{"gamma": 10.0, "beta": beta} for beta in (2.0, 4.0, 8.0)]  # our reading of β-FactorTCVAE
 
 
 def warm_ups(steps: int) -> dict[str, object]:
-    """Both warm-ups over the first half of training: by amount, and by difficulty from 1 to 3 factors."""
-    return {"amount": Linear(0.0, 1.0, steps // 2), "difficulty": Linear(1.0, 3.0, steps // 2)}
+    """Both warm-ups over the first half of training: of the number of swapped dimensions, and of k from 1 to 3."""
+    return {"swap_schedule": Linear(0.0, 1.0, steps // 2), "k_schedule": Linear(1.0, 3.0, steps // 2)}
 
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
         small = replace(
-            BASE, size=32, steps=300, scoring={"protocol": "fast", "samples": 2000, "test_samples": 1000}
+            BASE,
+            image_size=32,
+            steps=300,
+            evaluation={"protocol": "fast", "num_samples": 2000, "num_test_samples": 1000},
         )
         baselines = [
             replace(small, method=method, **QUICK[method])

@@ -1,16 +1,16 @@
-"""SW-VAE without a warm-up, with the one by amount, and with both (Table 4).
+"""SW-VAE without a warm-up, with the first, and with both (Table 4).
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 4: 3D Shapes; here also rendered rooms.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.recon_contrast.table3 import BASE, METRICS, warm_ups
+from unbraid.studies import Plan, replace
 
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        scoring = {"protocol": "fast", "samples": 2000, "test_samples": 1000}
-        return plans(replace(BASE, size=32, steps=300, seed=0, scoring=scoring))
+        evaluation = {"protocol": "fast", "num_samples": 2000, "num_test_samples": 1000}
+        return plans(replace(BASE, image_size=32, steps=300, seed=0, evaluation=evaluation))
     return [
         plan
         for data in ("rooms", "shapes3d")
@@ -20,7 +20,7 @@ def runs(scale: str) -> list[Plan]:
 
 
 def plans(base: Plan) -> list[Plan]:
-    """None of the warm-ups, the first of them, both."""
+    """Without warm-ups, with the first, with both."""
     both = warm_ups(base.options["steps"])
     none = dict.fromkeys(both)
     return [replace(base, **(none | dict(list(both.items())[:count]))) for count in range(3)]
@@ -35,7 +35,7 @@ PUBLISHED = {
     (
         "sw-vae",
         "shapes3d",
-        f"amount={plan.options['amount']}, difficulty={plan.options['difficulty']}",
+        f"swap_schedule={plan.options['swap_schedule']}, k_schedule={plan.options['k_schedule']}",
         metric,
     ): (float(value))
     for plan, line in zip(plans(BASE), TABLE.strip().splitlines(), strict=True)

@@ -1,11 +1,11 @@
-"""Recon-contrast with its classifier trained apart, jointly, and without the contrast, beside the plain CNN (Table 5).
+"""Recon-contrast with its classifier trained separately, jointly and without the contrast, and the plain CNN (Table 5).
 
-Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 5: Colored-MNIST, and Rotation-Colored-MNIST
-at 65°. `quick` takes scikit-learn's bundled digits and one seed, on Colored-MNIST alone.
+Reconstruction for Disentanglement, Contrast for Invariance, 2022, Table 5: Colored-MNIST, and Rotation-Colored-MNIST at
+65°. `quick` uses scikit-learn's bundled digits and one seed, on Colored-MNIST only.
 """
 
-from unbraid.plan import Plan, replace
 from unbraid.recipes.recon_contrast.table1 import BASE, BOTH, OURS, SETTINGS, faster, quick
+from unbraid.studies import Plan, replace
 
 SCHEMES = ("cross-entropy", "joint", "separate")
 
@@ -14,7 +14,7 @@ def runs(scale: str) -> list[Plan]:
     if scale == "quick":
         return [quick(plan) for plan in plans(BASE)]
     return [
-        replace(faster(plan), digits="mnist", part="train", seed=seed)
+        replace(faster(plan), digits="mnist", split="train", seed=seed)
         for data in ("colored-mnist", "rotation-colored-mnist")
         for plan in plans(replace(BASE, data=data))
         for seed in range(5)
@@ -22,7 +22,7 @@ def runs(scale: str) -> list[Plan]:
 
 
 def plans(base: Plan) -> list[Plan]:
-    """The plain CNN, then every scheme."""
+    """The plain CNN, then all schemes."""
     system = replace(base, method="recon-contrast", **SETTINGS["recon-contrast"], **OURS)
     return [replace(base, **SETTINGS["cnn"]), *(replace(system, scheme=scheme) for scheme in SCHEMES)]
 

@@ -1,19 +1,19 @@
-"""Every method of the VAE family over its published hyperparameters and many seeds.
+"""All methods of the VAE family over their published hyperparameters and many seeds.
 
-Locatello et al., 2019, Challenging Common Assumptions, arXiv:1811.12359, Table 2 (the unsupervised methods,
-50 seeds on dSprites), and Locatello et al., 2020, Weakly-Supervised Disentanglement Without Compromises,
-arXiv:2002.02886 (Ada-GVAE and Ada-ML-VAE, on pairs that share all but k factors). `quick` takes one setting of
-each method, two seeds, on rendered sprites at 32×32.
+Locatello et al., 2019, Challenging Common Assumptions, arXiv:1811.12359, Table 2 (unsupervised methods, 50 seeds on
+dSprites), and Locatello et al., 2020, Weakly-Supervised Disentanglement Without Compromises, arXiv:2002.02886 (Ada-GVAE
+and Ada-ML-VAE, on pairs that share all but k factors). `quick` uses one setting per method and two seeds on rendered
+sprites at 32×32.
 """
 
-from unbraid.optimisers import Adam
-from unbraid.plan import Plan, replace
+from unbraid.optimizers import Adam
 from unbraid.schedules import Linear
+from unbraid.studies import Plan, replace
 
 PAPER = Plan(
     "vae",
     "dsprites",
-    {"steps": 300_000, "batch": 64, "codes": 10},
+    {"steps": 300_000, "batch_size": 64, "latent_dim": 10},
     metrics=(
         "reconstruction",
         "kl",
@@ -25,7 +25,7 @@ PAPER = Plan(
         "beta_vae_score",
         "modularity",
     ),
-    scoring={"samples": 10_000, "test_samples": 5_000},
+    evaluation={"num_samples": 10_000, "num_test_samples": 5_000},
 )
 SWEEPS: dict[str, list[dict[str, object]]] = {
     "beta-vae": [{"beta": beta} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)],
@@ -34,8 +34,12 @@ SWEEPS: dict[str, list[dict[str, object]]] = {
     "dip-vae-i": [{"lambda_od": od, "lambda_d": 10 * od} for od in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)],
     "dip-vae-ii": [{"lambda_od": od, "lambda_d": od} for od in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)],
     "beta-tcvae": [{"beta": beta} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)],
-    "ada-gvae": [{"beta": beta, "rule": "disentanglement-lib"} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)],
-    "ada-ml-vae": [{"beta": beta, "rule": "disentanglement-lib"} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)],
+    "ada-gvae": [
+        {"beta": beta, "pair_rule": "disentanglement-lib"} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)
+    ],
+    "ada-ml-vae": [
+        {"beta": beta, "pair_rule": "disentanglement-lib"} for beta in (1.0, 2.0, 4.0, 6.0, 8.0, 16.0)
+    ],
 }
 QUICK: dict[str, dict[str, object]] = {
     "vae": {},
@@ -43,7 +47,7 @@ QUICK: dict[str, dict[str, object]] = {
     "annealed-vae": {
         "gamma": 10.0,
         "capacity": Linear(0.0, 25.0, 400),
-    },  # a steep 1000 learns nothing in so few steps
+    },  # γ = 1000 learns nothing in 500 steps
     "factor-vae": {"gamma": 10.0},
     "dip-vae-i": {"lambda_od": 10.0, "lambda_d": 100.0},
     "dip-vae-ii": {"lambda_od": 10.0, "lambda_d": 10.0},
@@ -65,9 +69,14 @@ def runs(scale: str) -> list[Plan]:
     quick = Plan(
         "vae",
         "sprites",
-        {"size": 32, "steps": 500, "batch": 64, "optimiser": Adam(1e-3)},  # a high rate, for so few steps
+        {
+            "image_size": 32,
+            "steps": 500,
+            "batch_size": 64,
+            "optimizer": Adam(1e-3),
+        },  # a high learning rate for 500 steps
         metrics=("reconstruction", "kl", "mig"),
-        scoring={"samples": 2_000},
+        evaluation={"num_samples": 2_000},
     )
     return [
         replace(quick, method=method, seed=seed, **settings)

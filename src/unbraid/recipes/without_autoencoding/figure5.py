@@ -1,13 +1,13 @@
-"""InfoMax against InfoMin during training: Burns et al., 2021, Fig. 5.
+"""InfoMax and InfoMin terms during training: Burns et al., 2021, Fig. 5.
 
-Both terms are in the history of the run; `unbraid report` draws them. The paper's figure has no numbers to compare
-with: both stand still until some 55,000 steps, then both fall.
+Both terms are in the history of the run; `unbraid report` draws them. The paper's figure has no numbers: both terms are
+constant until about 55,000 steps, then both decrease.
 """
 
-from unbraid.plan import Plan
 from unbraid.recipes.without_autoencoding import plan
+from unbraid.studies import Plan
 
 
 def runs(scale: str) -> list[Plan]:
-    """InfoMin with its smaller weight; the paper does not say with which."""
-    return [plan(scale, "subinfomax", infomin=0.001, seed=0)]
+    """InfoMin with the smaller weight; the paper does not state the weight."""
+    return [plan(scale, "subinfomax", lambda_infomin=0.001, seed=0)]

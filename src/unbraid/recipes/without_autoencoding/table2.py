@@ -1,7 +1,7 @@
 """InfoMin on digit and background class, by its weight: Burns et al., 2021, Table 2."""
 
-from unbraid.plan import Plan
 from unbraid.recipes.without_autoencoding import cells, plan
+from unbraid.studies import Plan
 
 TABLE = {
     0.001: {
@@ -16,10 +16,10 @@ TABLE = {
 PUBLISHED = {
     key: value
     for weight, table in TABLE.items()
-    for key, value in cells("subinfomax", f"infomin={weight}", "dc-bc", table).items()
+    for key, value in cells("subinfomax", f"lambda_infomin={weight}", "dc-bc", table).items()
 }
 
 
 def runs(scale: str) -> list[Plan]:
-    """One run for each weight."""
-    return [plan(scale, "subinfomax", strands=("r", "z"), infomin=weight, seed=0) for weight in TABLE]
+    """One run per weight."""
+    return [plan(scale, "subinfomax", strands=("r", "z"), lambda_infomin=weight, seed=0) for weight in TABLE]

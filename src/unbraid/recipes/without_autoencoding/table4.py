@@ -1,7 +1,7 @@
 """Fully supervised subembeddings on digit class and location: Burns et al., 2021, Table 4."""
 
-from unbraid.plan import Plan
 from unbraid.recipes.without_autoencoding import SUPERVISED, cells, supervised
+from unbraid.studies import Plan
 
 PUBLISHED = cells(
     SUPERVISED,

@@ -2,11 +2,11 @@
 
 from statistics import fmean
 
-from unbraid.plan import Plan
 from unbraid.recipes.without_autoencoding import cells
-from unbraid.recipes.without_autoencoding.table3 import ROWS, regularised
+from unbraid.recipes.without_autoencoding.table3 import ROWS, regularized
+from unbraid.studies import Plan
 
-# Of each run z, z0, z1 and the gap, each for digit and background, in per cent. The first run is Table 3's.
+# Of each run z, z0, z1 and the gap, each for digit and background, in percent. The first run is Table 3's.
 RUNS = (
     ((97.2, 61.6), (88.0, 56.9), (82.2, 60.0), (5.8, 3.1)),
     ((97.0, 62.3), (86.8, 59.3), (80.8, 59.6), (6.0, 0.3)),
@@ -20,15 +20,15 @@ RUNS = (
 def mean(runs: tuple[tuple[tuple[float, float], ...], ...]) -> dict[str, tuple[float, float]]:
     """The mean over runs of each row and factor."""
     return {
-        row: (fmean(run[place][0] for run in runs), fmean(run[place][1] for run in runs))
-        for place, row in enumerate(ROWS)
+        row: (fmean(run[index][0] for run in runs), fmean(run[index][1] for run in runs))
+        for index, row in enumerate(ROWS)
     }
 
 
-PUBLISHED = cells("subinfomax", None, "dc-bc", mean(RUNS))  # means over the six runs, as ours are over seeds
+PUBLISHED = cells("subinfomax", None, "dc-bc", mean(RUNS))  # means over the six runs
 
 
 def runs(scale: str) -> list[Plan]:
     """Six seeds; two at quick scale."""
     seeds = range(2 if scale == "quick" else 6)
-    return [regularised(scale, "permuted_orthogonality", 0.1, seed=seed) for seed in seeds]
+    return [regularized(scale, "lambda_permuted_orthogonality", 0.1, seed=seed) for seed in seeds]

@@ -1,0 +1,7 @@
+"""The command line, one file per command."""
+
+from unbraid.cli.main import main
+
+__all__ = [
+    "main",
+]

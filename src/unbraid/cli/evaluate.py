@@ -1,0 +1,159 @@
+"""`unbraid evaluate`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unbraid.cli.aliases import canonical
+from unbraid.cli.console import (
+    AsJSON,
+    DataRoot,
+    Device,
+    EvaluationSeed,
+    ProtocolName,
+    RunFolder,
+    print_scores,
+)
+
+# The options of the command itself, so that a misspelled one is answered with the nearest name.
+OPTIONS: dict[str, Any] = dict.fromkeys(
+    (
+        *("metrics", "protocol", "num_samples", "num_test_samples", "test_split"),
+        *("seed", "data", "data_root", "device", "json"),
+    )
+)
+
+DatasetWords = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="--OPTION VALUE",
+        help="Options of the dataset, e.g. --split test. Default: those of the training.",
+    ),
+]
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        help="Metrics, separated by commas (see unbraid list metrics); strand:NAME for one strand; all: every "
+        "applicable one. Default: reconstruction and kl, where applicable."
+    ),
+]
+
+
+def evaluate(
+    run: RunFolder,
+    words: DatasetWords = None,
+    metrics: Metrics = None,
+    protocol: ProtocolName = "disentanglement_lib",
+    num_samples: Annotated[
+        int | None, typer.Option(help="Observations to evaluate on (0: all; default: from the protocol).")
+    ] = None,
+    num_test_samples: Annotated[
+        int | None, typer.Option(help="Observations to test predictors on (default: from the protocol).")
+    ] = None,
+    test_split: Annotated[
+        str | None,
+        typer.Option(
+            help="Split of the dataset to test predictors on, e.g. test. Default: the evaluated one."
+        ),
+    ] = None,
+    seed: EvaluationSeed = 0,
+    data: Annotated[
+        str | None, typer.Option(help="Dataset to evaluate on. Default: the training dataset.")
+    ] = None,
+    data_root: DataRoot = None,
+    device: Device = "auto",
+    as_json: AsJSON = False,
+) -> None:
+    """Compute metrics for a run and save them in its folder."""
+    scores = evaluate_run(
+        run,
+        metrics.split(",") if metrics else (),
+        data=data,
+        words=words or (),
+        protocol=protocol,
+        num_samples=num_samples,
+        num_test_samples=num_test_samples,
+        test_split=test_split,
+        seed=seed,
+        root=data_root,
+        device=device,
+        quiet=as_json,
+    )
+    print_scores(scores, as_json)
+
+
+def evaluate_run(
+    folder: Path,
+    metrics: Sequence[str],
+    *,
+    data: str | None = None,
+    words: Sequence[str] = (),
+    test_split: str | None = None,
+    root: Path | None,
+    device: str,
+    **options: Any,
+) -> list[dict[str, Any]]:
+    """Computes scores of a run and saves them in its folder.
+
+    `data` is a dataset other than the training dataset, `words` are options of the dataset as on the command line,
+    `test_split` is the split that predictors are tested on, and `options` are further arguments of `evaluate`.
+    """
+    from unbraid.evaluation import evaluate
+    from unbraid.runs import Run, evaluation_dataset, load, training_dataset
+
+    run, labels = Run(folder), {}
+    if data is None and not words:
+        dataset = training_dataset(run, root)
+    else:
+        origin = run.settings["data"]["origin"]
+        name = data or ("" if origin is None else origin["name"])
+        dataset_arguments = dataset_options(name, words) if name else {}
+        dataset, labels["on"] = evaluation_dataset(run, root, data=data, **dataset_arguments)
+    if test_split is not None:
+        options["test_dataset"], labels["on"] = evaluation_dataset(run, root, split=test_split)
+    method = load(folder, device=device).method
+    names, skip_missing = selected_metrics(metrics)
+    scores = [
+        entry | labels for entry in evaluate(method, dataset, names, skip_missing=skip_missing, **options)
+    ]
+    run.add_scores(scores)
+    return scores
+
+
+def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
+    """The dataset's options in words such as `--split test`, `--image-size=32` and `--no-antialias`."""
+    from unbraid.data import constructor
+    from unbraid.options import options_of
+    from unbraid.settings import lookup
+
+    allowed, options = options_of(constructor(data), leave_out=("root", "path")), {}
+    rest = canonical(words, {f"--{name.replace('_', '-')}" for name in allowed})
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if not word.startswith("--"):
+            raise ValueError(f"{word!r} is no option: options of the dataset are written --name value.")
+        name = word[2:].replace("-", "_")
+        if name.startswith("no_") and name not in allowed and name[3:] in allowed:
+            options[name[3:]] = False
+            continue
+        option = lookup(f"option of evaluate or of {data}", name, OPTIONS | allowed)
+        if option.kind is bool and not equals:
+            options[name] = True
+            continue
+        if not equals:
+            if not rest:
+                raise ValueError(f"{word} needs a value.")
+            value = rest.pop(0)
+        options[name] = option.parse(value)
+    return options
+
+
+def selected_metrics(metrics: Sequence[str]) -> tuple[list[str], bool]:
+    """The metrics' names, and whether to skip those that do not apply: only the defaults and `all` are skipped."""
+    from unbraid.evaluation import available_metrics
+
+    if not metrics:
+        return ["reconstruction", "kl"], True
+    return (list(available_metrics()), True) if list(metrics) == ["all"] else (list(metrics), False)

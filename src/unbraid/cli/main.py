@@ -1,0 +1,67 @@
+"""The command line: `unbraid …`. Commands import heavy packages where they use them, so that `--help` is fast."""
+
+import os
+import sys
+
+import typer
+
+from unbraid.cli.aliases import Command, Group
+from unbraid.cli.compare import compare
+from unbraid.cli.data import check, download
+from unbraid.cli.demo import demo
+from unbraid.cli.edit import edit
+from unbraid.cli.encode import encode
+from unbraid.cli.evaluate import evaluate
+from unbraid.cli.explore import explore
+from unbraid.cli.export import export
+from unbraid.cli.list import list_names
+from unbraid.cli.report import report
+from unbraid.cli.score import score
+from unbraid.cli.select import select
+from unbraid.cli.study import study
+from unbraid.cli.train import MethodCommands
+
+app = typer.Typer(
+    help="Train, evaluate and inspect disentangled representations.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+data_app = typer.Typer(cls=Group, help="Check or download the files of a dataset.", no_args_is_help=True)
+data_app.command("check", cls=Command)(check)
+data_app.command("download", cls=Command)(download)
+app.add_typer(data_app, name="data")
+app.add_typer(
+    typer.Typer(
+        cls=MethodCommands,
+        help="Train a method on a dataset. `unbraid train METHOD --data NAME --help` lists all options.",
+        no_args_is_help=True,
+        subcommand_metavar="METHOD",
+    ),
+    name="train",
+)
+app.command("list", cls=Command)(list_names)
+app.command("evaluate", cls=Command, context_settings={"ignore_unknown_options": True})(evaluate)
+for command in (score, study, encode, edit, report, export, explore, compare, select, demo):
+    app.command(cls=Command, short_help=command.__doc__)(command)
+
+
+def main() -> None:
+    """Runs the command line; invalid input ends it with one sentence and exit code 2."""
+    try:
+        app()
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except (ValueError, OSError, FloatingPointError) as error:
+        print(f"unbraid: {error}", file=sys.stderr)
+        sys.exit(2)
+    except Exception as error:
+        if os.environ.get("UNBRAID_DEBUG"):
+            raise
+        kind = type(error).__name__
+        print(f"unbraid: Internal error in Unbraid, please report it ({kind}: {error}).", file=sys.stderr)
+        print("Set UNBRAID_DEBUG=1 for the traceback.", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,57 @@
+"""`unbraid report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unbraid.cli.console import AsJSON, DataRoot, print_json
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="RUN|STUDY", help="Run folder or study folder.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The HTML file to write. Default: report.html in the folder.")
+    ] = None,
+    print_table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="md|latex|html", help="Format in which to print a study's table, instead of the report."
+        ),
+    ] = None,
+    explorers: Annotated[
+        bool, typer.Option("--explorers", help="Also write and link the explorers of the runs shown.")
+    ] = False,
+    data_root: DataRoot = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Write an HTML report for a run or study."""
+    if print_table is not None:
+        table = study_table(folder, print_table)
+        print_json({"table": table}) if as_json else print(table, end="")
+        return
+    path = write_page(folder, out, data_root, explorers=explorers)
+    print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
+
+
+def write_page(folder: Path, out: Path | None, root: Path | None, *, explorers: bool = False) -> Path:
+    """Writes the report of a run or study, and the explorers of the runs shown if asked for."""
+    from unbraid.explore import write_explorers
+    from unbraid.report import shown_runs, write_report, write_study_report
+    from unbraid.runs import Run
+    from unbraid.studies import is_study, open_study
+
+    study = open_study(folder) if is_study(folder) else None
+    if explorers:
+        write_explorers([Run(folder)] if study is None else [run for _, run in shown_runs(study)], root)
+    if study is None:
+        return write_report([folder], out, root=root)
+    return write_study_report(folder, out, root=root)
+
+
+def study_table(folder: Path, format: str) -> str:
+    """A study's table in Markdown, LaTeX or HTML."""
+    from unbraid.studies import open_study, render_table
+
+    study = open_study(folder)
+    return render_table(format, study.rows, study.published)

@@ -1,0 +1,277 @@
+"""The named datasets, and opening a dataset by name or path."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unbraid.data.arrays import ARRAY_SUFFIXES, from_npz
+from unbraid.data.celeba import SOURCE as CELEBA
+from unbraid.data.celeba import celeba
+from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
+from unbraid.data.columns import ColumnScaler
+from unbraid.data.credit import credit
+from unbraid.data.dataset import Dataset
+from unbraid.data.download import RemoteFile, RemoteFiles
+from unbraid.data.dsprites import SOURCE as DSPRITES
+from unbraid.data.dsprites import dsprites
+from unbraid.data.emnist import SOURCE as EMNIST
+from unbraid.data.emnist import emnist
+from unbraid.data.expressions import SOURCE as EXPRESSIONS
+from unbraid.data.expressions import expressions
+from unbraid.data.faces import faces
+from unbraid.data.flowers102 import FILES as FLOWERS102
+from unbraid.data.flowers102 import flowers102
+from unbraid.data.grassy_mnist import grassy_mnist
+from unbraid.data.hidden_groups import hidden_groups
+from unbraid.data.hue_mnist import hue_mnist
+from unbraid.data.image_folder import image_folder
+from unbraid.data.manual_download import ManualDownload
+from unbraid.data.mixture import mixture
+from unbraid.data.mnist import digits
+from unbraid.data.mnist import source as digits_source
+from unbraid.data.mnist_stl10 import mnist_stl10
+from unbraid.data.mouse_protein import SOURCE as MOUSE_PROTEIN
+from unbraid.data.mouse_protein import mouse_protein
+from unbraid.data.mpi3d import mpi3d
+from unbraid.data.mpi3d import source as mpi3d_source
+from unbraid.data.rooms import rooms
+from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
+from unbraid.data.shapes3d import SOURCE as SHAPES3D
+from unbraid.data.shapes3d import shapes3d
+from unbraid.data.sprites import sprites
+from unbraid.data.table import from_csv, read_table
+from unbraid.options import first_sentence, with_arguments_of
+from unbraid.settings import lookup
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """A named dataset: its constructor, its official files, and what replaces missing files."""
+
+    constructor: Callable[..., Dataset]
+    # Returns the official files for the constructor's options.
+    source: Callable[..., RemoteFile | RemoteFiles | ManualDownload | None] | None = None
+    fallback: str = ""  # what replaces missing files; empty if the files are required
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the constructor's documentation."""
+        return first_sentence(self.constructor)
+
+
+TABLE_SUFFIXES = (".csv", ".tsv")
+BUNDLED = "from scikit-learn's bundled digits"
+DATASETS = {
+    "sprites": DatasetEntry(sprites),
+    "dsprites": DatasetEntry(dsprites, lambda **_: DSPRITES),
+    "rooms": DatasetEntry(rooms),
+    "shapes3d": DatasetEntry(shapes3d, lambda **_: SHAPES3D),
+    "mpi3d": DatasetEntry(mpi3d, mpi3d_source),
+    "digits": DatasetEntry(digits, digits_source, BUNDLED),
+    "colored-mnist": DatasetEntry(colored_mnist, digits_source, BUNDLED),
+    "rotation-colored-mnist": DatasetEntry(rotation_colored_mnist, digits_source, BUNDLED),
+    "hue-mnist": DatasetEntry(hue_mnist, digits_source, BUNDLED),
+    "mnist-stl10": DatasetEntry(
+        mnist_stl10, digits_source, f"{BUNDLED}, and from textures if there are no photographs"
+    ),
+    "flowers102": DatasetEntry(flowers102, lambda **_: FLOWERS102),
+    "credit": DatasetEntry(credit),
+    "grassy-mnist": DatasetEntry(grassy_mnist, digits_source, BUNDLED),
+    "celeba": DatasetEntry(celeba, lambda **_: CELEBA),
+    "expressions": DatasetEntry(expressions, lambda **_: EXPRESSIONS),
+    "faces": DatasetEntry(faces),
+    "mouse-protein": DatasetEntry(mouse_protein, lambda **_: MOUSE_PROTEIN),
+    "hidden-groups": DatasetEntry(hidden_groups),
+    "emnist": DatasetEntry(emnist, lambda **_: EMNIST),
+    "mixture": DatasetEntry(mixture),
+}
+
+
+def constructor(name_or_path: str) -> Callable[..., Dataset]:
+    """The constructor of a dataset, extended by the sampling options.
+
+    Args:
+        name_or_path: One of the names in `DATASETS`, a folder of images, or an `.npz`, `.npy` or `.csv` file. The
+            constructor for a path takes the path as its first argument.
+    """
+    if name_or_path in DATASETS:
+        return add_sampling_options(DATASETS[name_or_path].constructor)
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        return add_sampling_options(image_folder)
+    if path.suffix in ARRAY_SUFFIXES:
+        return add_sampling_options(from_npz)
+    if path.suffix in TABLE_SUFFIXES:
+        return add_sampling_options(from_csv)
+    if path.name != name_or_path:
+        raise ValueError(
+            f"There is no folder {name_or_path}: give a folder of images, an .npz, .npy or .csv file, or the name of a "
+            "dataset."
+        )
+    return lookup(
+        "dataset",
+        name_or_path,
+        DATASETS,
+        or_else=", a folder of images, an .npz or .npy file, or a .csv file",
+    ).constructor
+
+
+def add_sampling_options(make: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    """The constructor of a dataset that also takes the sampling options."""
+
+    @with_arguments_of(apply_sampling, SAMPLING_OPTIONS)
+    @functools.wraps(make)
+    def constructor(*args: Any, **options: Any) -> Dataset:
+        sampling = {name: options.pop(name) for name in SAMPLING_OPTIONS if name in options}
+        dataset = make(*args, **options)
+        return apply_sampling(dataset, **sampling) if sampling else dataset
+
+    return constructor
+
+
+def open_dataset(
+    name_or_path: str, *, root: Path | str | None = None, background: str | None = None, **options: Any
+) -> Dataset:
+    """Opens a dataset by name, or from a folder of images or an `.npz`, `.npy` or `.csv` file.
+
+    Args:
+        name_or_path: One of the names in `DATASETS`, or a path.
+        root: Data root of official files; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
+        background: Background dataset (name or path), for target/background methods. Options that both datasets have
+            apply to both. A background table takes the means and standard deviations of the target.
+        options: Arguments of the dataset's constructor, and sampling options.
+    """
+    if background is None:
+        return _open(name_or_path, root, options)
+    target_options, background_options = _split_options(name_or_path, background, options)
+    dataset, background_dataset = (
+        _open(name_or_path, root, target_options),
+        _open(background, root, background_options),
+    )
+    assert dataset.origin is not None and background_dataset.origin is not None
+    if dataset.shape == background_dataset.shape and _scaling(dataset) != _scaling(background_dataset):
+        alternative = ", or disable standardization (--no-standardize)"
+        raise ValueError(
+            f"The rows of {name_or_path} and {background} must be standardized with the same means and standard "
+            "deviations, which requires .csv files. Pass both as .csv files with the same columns"
+            f"{alternative if dataset.origin['name'].endswith(TABLE_SUFFIXES) else ''}."
+        )
+    origin = {
+        "name": dataset.origin["name"],
+        "options": {**options, "background": background_dataset.origin["name"]},
+    }
+    dataset = dataset.with_background(background_dataset)
+    dataset.origin = origin
+    return dataset
+
+
+def _scaling(dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
+    """The means and standard deviations by which rows were standardized; None if they were not."""
+    columns = dataset.columns
+    if columns is None or columns == ColumnScaler.identity(columns.names):
+        return None
+    return columns.mean, columns.std
+
+
+def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]) -> Dataset:
+    make = _checked_constructor(name_or_path, options)
+    if name_or_path not in DATASETS:
+        path = Path(name_or_path).expanduser().resolve()
+        dataset = make(path, **options)
+        dataset.origin = {"name": str(path), "options": dict(options)}
+        return dataset
+    root_option = {"root": None if root is None else Path(root)} if "root" in _parameters(make) else {}
+    dataset = make(**root_option, **options)
+    dataset.origin = {"name": name_or_path, "options": dict(options)}
+    return dataset
+
+
+def _split_options(
+    target: str, background: str, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of the target and of the background; a background .csv file needs no label and nuisance columns."""
+    target_options, make = dict(options), constructor(background)
+    shared = {name: value for name, value in options.items() if name in _parameters(make)}
+    shared.pop("correlate", None)  # applies to factors of the target
+    if any(function.__wrapped__ is not from_csv for function in (make, constructor(target))):  # type: ignore[attr-defined]
+        return target_options, shared
+    label_columns = {shared.pop("label", ""), *shared.pop("nuisances", ())} - {""}
+    drop = shared.get("drop", ())
+    target_columns, background_columns = (
+        read_table(Path(path).expanduser()).names for path in (target, background)
+    )
+    if drop:  # columns that only the background has cannot be dropped from the target
+        target_options["drop"] = tuple(
+            name for name in drop if name in target_columns or name not in background_columns
+        )
+    reference = str(Path(target).expanduser().resolve())
+    return target_options, {
+        "reference_table": reference,
+        **shared,
+        "drop": (*drop, *sorted(label_columns.difference(drop))),
+    }
+
+
+def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
+    """Describes in one line a dataset whose files are present and intact; raises otherwise."""
+    source, entry = _source(name_or_path, options), DATASETS.get(name_or_path)
+    fallback = "" if entry is None else entry.fallback
+    if (
+        isinstance(source, RemoteFiles)
+        and fallback
+        and options.get("digits") != "mnist"
+        and not source.is_present(root)
+    ):
+        source = None
+    if source is not None:
+        source.verify(source.require(root))
+    dataset = open_dataset(name_or_path, root=root, **options)
+    kind = "images" if dataset.images else "rows"
+    size = "×".join(map(str, dataset.shape))
+    if source is not None:
+        location = f" in {source.path(root)}"
+    else:
+        origin = fallback or "generated"
+        location = f", {origin}: no files are needed" if name_or_path in DATASETS else ""
+    return f"{dataset.name} is complete: {len(dataset)} {kind} of {size}{location}."
+
+
+def download_dataset(name: str, root: Path | str | None = None, **options: Any) -> Path | None:
+    """Downloads the official files of a dataset unless they are present, and verifies them.
+
+    Returns their path, or None for a generated dataset, which needs no files.
+    """
+    if name not in DATASETS:
+        constructor(name)
+        raise ValueError(f"{name} is a path, not a name: there is nothing to download.")
+    source = _source(name, options)
+    if source is None:
+        return None
+    path = source.fetch(root)
+    if source.sha256 is None:  # without a published hash, opening the dataset checks the content
+        open_dataset(name, root=root, **options)
+    return path
+
+
+def _checked_constructor(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
+    """The constructor of a dataset; raises if it does not take one of the options."""
+    make = constructor(name_or_path)
+    allowed = [name for name in _parameters(make) if name not in ("root", "path")]
+    if unknown := [name for name in options if name not in allowed]:
+        raise ValueError(
+            f"The dataset {name_or_path} has no option {', '.join(unknown)}; its options are {', '.join(allowed)}."
+        )
+    return make
+
+
+def _parameters(make: Callable[..., Dataset]) -> list[str]:
+    return list(inspect.signature(make).parameters)
+
+
+def _source(name: str, options: Mapping[str, Any]) -> RemoteFile | RemoteFiles | ManualDownload | None:
+    _checked_constructor(name, options)
+    entry = DATASETS.get(name)
+    return None if entry is None or entry.source is None else entry.source(**options)

@@ -1,0 +1,34 @@
+"""The run folder, its trained model, and its dataset opened again."""
+
+from unbraid.runs.exported_model import FORMAT
+from unbraid.runs.folder import (
+    History,
+    Run,
+    identity,
+    read_tensors,
+    versions,
+    write_atomically,
+    write_json,
+    write_tensors,
+)
+from unbraid.runs.model import Model, as_observations, load
+from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
+from unbraid.runs.scores import Scores
+
+__all__ = [
+    "FORMAT",
+    "History",
+    "Model",
+    "Run",
+    "Scores",
+    "as_observations",
+    "evaluation_dataset",
+    "identity",
+    "load",
+    "read_tensors",
+    "training_dataset",
+    "versions",
+    "write_atomically",
+    "write_json",
+    "write_tensors",
+]

@@ -1,0 +1,67 @@
+"""An exported model: weights and a JSON file that describes them.
+
+    config.json         method, data, strands, scores, versions, and the number of the format
+    model.safetensors   the weights
+
+`unbraid export` writes these files as safetensors or for the Hugging Face Hub, and `unbraid.load` reads them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from unbraid.data import ColumnScaler
+from unbraid.runs.folder import read_json, read_tensors
+
+FORMAT = 1
+REQUIRED_KEYS = ("method", "data", "strands")
+
+
+class ExportedModel:
+    """A folder written by `unbraid export`."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        path = self.folder / "config.json"
+        self.settings: dict[str, Any] = read_json(path)
+        if not isinstance(self.settings, dict) or not {"format", *REQUIRED_KEYS} <= set(self.settings):
+            raise ValueError(
+                f"{path} does not describe a model exported by Unbraid: it lacks one of {', '.join(REQUIRED_KEYS)}. "
+                "Pass the folder of an export."
+            )
+        if self.settings["format"] != FORMAT:
+            raise ValueError(
+                f"{self.folder} has export format {self.settings['format']}; this version of Unbraid reads format "
+                f"{FORMAT}. Use the version named in its config.json."
+            )
+
+    @property
+    def method_name(self) -> str:
+        return self.settings["method"]["name"]
+
+    @property
+    def columns(self) -> ColumnScaler | None:
+        """The scaler of the table's columns, if rows were standardized."""
+        columns = self.settings["data"].get("columns")
+        if columns is None:
+            return None
+        return ColumnScaler(*(tuple(columns[name]) for name in ColumnScaler._fields))
+
+    def weights(self, which: str = "last") -> dict[str, Tensor]:
+        """The weights; an export has one set only."""
+        if which != "last":
+            raise ValueError(
+                f"{self.folder} was exported with one set of weights. Leave out weights={which!r}."
+            )
+        path = self.folder / "model.safetensors"
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{self.folder} has no model.safetensors. Pass the folder of an export as safetensors or huggingface."
+            )
+        return read_tensors(path)
+
+
+def is_exported(folder: Path | str) -> bool:
+    """Whether a folder contains an exported model and no run."""
+    return (Path(folder) / "config.json").is_file() and not (Path(folder) / "run.json").exists()

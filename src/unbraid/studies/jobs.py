@@ -1,0 +1,194 @@
+"""Jobs of a study: training and evaluating runs, in this process, a worker or a cluster."""
+
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from unbraid.runs import Run
+from unbraid.studies.aggregate import evaluation_key, scores_for
+from unbraid.studies.plan import Plan
+
+# Environment variables that limit the number of threads.
+THREAD_VARIABLES: tuple[str, ...] = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+class JobContext(NamedTuple):
+    """Folders and devices of a study's jobs."""
+
+    folder: Path  # of the run folders
+    root: Path | None  # of the data
+    device: str
+    population: int  # models trained concurrently on a CUDA device
+    eval_device: str | None = None  # default: device
+
+
+class Job(NamedTuple):
+    """Runs that are trained together; each may have several plans that differ in their evaluation."""
+
+    plans: tuple[Plan, ...]
+    stage: Literal["all", "training", "evaluation"] = "all"
+
+    @property
+    def runs(self) -> dict[str, Plan]:
+        """One plan per run, by the name of the run folder."""
+        return {plan.folder_name: plan for plan in self.plans}
+
+
+class Failure(NamedTuple):
+    """A failed run and its error."""
+
+    run: str
+    plan: str
+    error: str
+    traceback: str
+
+
+class JobResult(NamedTuple):
+    """A finished job and its failed runs."""
+
+    job: Job
+    failures: list[Failure]
+
+
+def make_jobs(plans: Sequence[Plan], population: int = 1) -> list[Job]:
+    """Groups plans into jobs: one run per job, or up to twice the population, if several runs train concurrently."""
+    by_run: dict[str, list[Plan]] = {}
+    for plan in plans:
+        by_run.setdefault(plan.folder_name, []).append(plan)
+    groups, size = list(by_run.values()), 1 if population == 1 else 2 * population
+    return [
+        Job(tuple(plan for group in groups[start : start + size] for plan in group))
+        for start in range(0, len(groups), size)
+    ]
+
+
+def finished_run(plan: Plan, folder: Path) -> Run | None:
+    """The plan's run if it is trained and has all scores of the plan, otherwise None."""
+    run_folder = folder / plan.folder_name
+    if not (run_folder / "finished.json").exists():
+        return None
+    run = Run(run_folder)
+    present = {score["metric"] for score in scores_for(plan, run)}
+    return run if run.finished and present.issuperset(plan.metrics) else None
+
+
+def pending_plans(job: Job, folder: Path) -> dict[str, Plan]:
+    """The unfinished runs of a job; for a job of stage `training`, scores are not needed."""
+    training_only = job.stage == "training"
+    return {
+        plan.folder_name: plan
+        for plan in job.plans
+        if not (
+            (folder / plan.folder_name / "finished.json").exists()
+            if training_only
+            else finished_run(plan, folder)
+        )
+    }
+
+
+def run_job_logged(
+    job: Job, context: JobContext, logs: Path, on_trained: Callable[[str], None] | None = None
+) -> list[Failure]:
+    """Calls `run_job` and redirects its output to a log file named after the job's first run."""
+    logs.mkdir(parents=True, exist_ok=True)
+    with (
+        open(logs / f"{next(iter(job.runs))}.txt", "a", buffering=1) as log,
+        redirect_stdout(log),
+        redirect_stderr(log),
+    ):
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), *job.runs.values(), sep="\n")
+        try:
+            failures = run_job(job, context, on_trained=on_trained)
+        except KeyboardInterrupt as interrupt:
+            print(interrupt)
+            raise
+        for failure in failures:
+            print(failure.traceback)
+    return failures
+
+
+def run_job(
+    job: Job, context: JobContext, *, on_trained: Callable[[str], None] | None = None, quiet: bool = False
+) -> list[Failure]:
+    """Trains and evaluates the unfinished runs of a job; returns the failures.
+
+    With a population, `on_trained` is called with the name of each run folder when its training has succeeded.
+    """
+    errors: Mapping[str, Exception] = {}
+    if context.population > 1 and job.stage != "evaluation":
+        errors = _train_population(job, context, on_trained, quiet)
+    failures: dict[str, Failure] = {}
+    for plan in job.plans:
+        if plan.folder_name in failures:
+            continue
+        try:
+            if plan.folder_name in errors:
+                raise errors[plan.folder_name]
+            if job.stage != "training":
+                _train_and_evaluate(plan, context, quiet)
+        except Exception as error:
+            failures[plan.folder_name] = Failure(
+                str(context.folder / plan.folder_name),
+                str(plan),
+                f"{type(error).__name__}: {error}",
+                "".join(traceback.format_exception(error)),
+            )
+    return list(failures.values())
+
+
+def _train_population(
+    job: Job, context: JobContext, on_trained: Callable[[str], None] | None, quiet: bool
+) -> dict[str, Exception]:
+    """Trains a job's runs concurrently; returns the errors by the name of the run folder."""
+    from unbraid.training import train_population
+
+    errors: dict[str, Exception] = {}
+
+    def on_end(plan: Plan, outcome: Run | Exception) -> None:
+        if isinstance(outcome, Exception):
+            errors[plan.folder_name] = outcome
+        elif on_trained is not None:
+            on_trained(plan.folder_name)
+
+    train_population(
+        list(job.runs.values()),
+        context.folder,
+        max_concurrent=context.population,
+        root=context.root,
+        device=context.device,
+        resume=True,
+        on_end=on_end,
+        quiet=quiet,
+    )
+    return errors
+
+
+def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
+    from unbraid.evaluation import evaluate
+    from unbraid.runs import evaluation_dataset, load, training_dataset
+
+    run_folder, root, device = context.folder / plan.folder_name, context.root, context.device
+    finished = (run_folder / "run.json").exists() and Run(run_folder).finished
+    run = (
+        Run(run_folder)
+        if finished
+        else plan.run(run_folder, root=root, device=device, resume=True, quiet=quiet)
+    )
+    present = {score["metric"] for score in scores_for(plan, run)}
+    missing = [metric for metric in plan.metrics if metric not in present]
+    if missing:
+        method = load(run_folder, device=context.eval_device or device).method
+        arguments: dict[str, Any] = dict(plan.evaluation)
+        score_keys: dict[str, Any] = {"evaluation": evaluation_key(plan)}
+        if "on" in arguments:
+            dataset, score_keys["on"] = evaluation_dataset(run, root, **arguments.pop("on"))
+        else:
+            dataset = training_dataset(run, root)
+        if "test_split" in arguments:
+            split = arguments.pop("test_split")
+            arguments["test_dataset"], score_keys["on"] = evaluation_dataset(run, root, split=split)
+        scores = evaluate(method, dataset, missing, quiet=True, **arguments)
+        run.add_scores([score | score_keys for score in scores])

@@ -1,0 +1,193 @@
+"""The files of a study's folder.
+
+STUDY/
+  study.json        recipe, scale, published numbers, each run's options, and the format version
+  results.csv       one row per score
+  results.parquet   the same records, if pandas and pyarrow are installed (extra `analysis`)
+  table.md          mean, standard deviation and n over seeds
+  failures.json     failed runs with their errors
+"""
+
+import csv
+import importlib.util
+import io
+import json
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from unbraid.display import failures_html
+from unbraid.runs import Run, write_atomically, write_json
+from unbraid.settings import from_json, to_json
+from unbraid.studies.aggregate import COLUMNS, FinishedRuns, aggregate, tidy
+from unbraid.studies.plan import Plan, Recipe
+from unbraid.studies.tables import Published, Row, html, markdown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FORMAT = 1
+TYPES = {"seed": int, "value": float, "n": int, "n_test": int, "seconds": float}
+
+
+class StudyFolder(NamedTuple):
+    """What a study's folder contains."""
+
+    folder: Path
+    recipe: str
+    summary: str
+    scale: str
+    from_command_line: bool
+    num_plans: int  # in the recipe
+    finished: list[tuple[Plan, Run]]
+    failures: list[dict[str, Any]]
+    published: Published
+
+    @property
+    def rows(self) -> list[Row]:
+        """Means and standard deviations over seeds."""
+        return aggregate(self.finished, self.published)
+
+    def _repr_html_(self) -> str:
+        return html(self.rows, self.published) + failures_html(self.failures)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the study; empty if its recipe was built in Python."""
+        if not self.from_command_line:
+            return ""
+        scale = [] if self.recipe.endswith(".py") and self.scale == "quick" else ["--scale", self.scale]
+        return shlex.join(["unbraid", "study", self.recipe, *scale, "--out", str(self.folder)])
+
+
+def results(folder: Path | str) -> "DataFrame":
+    """All scores of a study as a pandas DataFrame, one row per score. Needs the extra `analysis`."""
+    if importlib.util.find_spec("pandas") is None:
+        raise ValueError(
+            "Results as a DataFrame need pandas. Run `pip install unbraid[analysis]`, or open results.csv."
+        )
+    from pandas import DataFrame
+
+    return DataFrame(read_records(folder), columns=list(COLUMNS))
+
+
+def read_records(folder: Path | str) -> list[dict[str, Any]]:
+    """All scores of a study from its results.csv, one record per score."""
+    _read_description(Path(folder))
+    path = Path(folder) / "results.csv"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist. Run `unbraid study` again to write it.")
+    with path.open(newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(
+                f"{path} must have the columns {', '.join(COLUMNS)}. Run `unbraid study` again to rewrite it."
+            )
+        return [{name: TYPES.get(name, str)(record[name]) for name in COLUMNS} for record in reader]
+
+
+def open_study(folder: Path | str) -> StudyFolder:
+    """Opens a study's folder; runs whose folders are missing are left out."""
+    path = Path(folder)
+    settings = _read_description(path)
+    finished = [
+        (
+            Plan(
+                entry["method"],
+                entry["data"],
+                from_json(entry["options"]),
+                tuple(entry["metrics"]),
+                from_json(entry["evaluation"]),
+            ),
+            Run(path / "runs" / entry["run"]),
+        )
+        for entry in settings["runs"]
+        if (path / "runs" / entry["run"] / "run.json").exists()
+    ]
+    failures = path / "failures.json"
+    return StudyFolder(
+        path,
+        settings["recipe"],
+        settings["summary"],
+        settings["scale"],
+        settings["from_command_line"],
+        settings["num_plans"],
+        finished,
+        json.loads(failures.read_text()) if failures.exists() else [],
+        {tuple(key): value for *key, value in settings["published"]},
+    )
+
+
+def is_study(folder: Path | str) -> bool:
+    """Whether the folder contains a study."""
+    return (Path(folder) / "study.json").is_file()
+
+
+def write_results(
+    folder: Path, recipe: Recipe, finished: FinishedRuns, failures: Sequence[dict[str, Any]]
+) -> None:
+    """Writes the results so far; each file is replaced atomically."""
+    folder.mkdir(parents=True, exist_ok=True)
+    records = tidy(finished)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(records)
+    write_json(folder / "study.json", _description(recipe, finished))
+    write_atomically(folder / "results.csv", text.getvalue().encode())
+    if records and all(map(importlib.util.find_spec, ("pandas", "pyarrow"))):
+        from pandas import DataFrame
+
+        parquet = io.BytesIO()
+        DataFrame(records, columns=list(COLUMNS)).to_parquet(parquet, engine="pyarrow", index=False)
+        write_atomically(folder / "results.parquet", parquet.getvalue())
+    table = markdown(aggregate(finished, recipe.published), recipe.published)
+    write_atomically(folder / "table.md", table.encode())
+    write_json(folder / "failures.json", list(failures))
+
+
+def _description(recipe: Recipe, finished: FinishedRuns) -> dict[str, Any]:
+    """The content of study.json."""
+    return {
+        "format": FORMAT,
+        "recipe": recipe.name,
+        "summary": recipe.summary,
+        "scale": recipe.scale,
+        "from_command_line": recipe.from_command_line,
+        "num_plans": len(recipe.runs),
+        "published": [[*key, value] for key, value in recipe.published.items()],
+        "runs": [
+            {
+                "run": run.folder.name,
+                "method": plan.method,
+                "data": plan.data,
+                "options": to_json(dict(plan.options)),
+                "metrics": list(plan.metrics),
+                "evaluation": to_json(dict(plan.evaluation)),
+            }
+            for plan, run in finished
+        ],
+    }
+
+
+def _read_description(folder: Path) -> dict[str, Any]:
+    """The content of study.json, checked for its format version."""
+    path = folder / "study.json"
+    try:
+        settings = json.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(
+            f"{folder} is not a study folder: it has no study.json. Give the folder that `unbraid study … --out` wrote."
+        ) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{path} is not valid JSON ({error}). Run `unbraid study` again to rewrite it."
+        ) from None
+    version = settings.get("format") if isinstance(settings, dict) else None
+    if version != FORMAT:
+        raise ValueError(
+            f"{folder} must be in study format {FORMAT}, and is in {version}. Run `unbraid study` again to rewrite its "
+            "tables, or use the release that wrote it."
+        )
+    return settings

@@ -1,0 +1,175 @@
+"""Studies: all runs of a recipe, their scores and one results table.
+
+STUDY/
+  runs/METHOD-DATA-IDENTITY/      run folders
+  logs/METHOD-DATA-IDENTITY.txt   output of runs in worker processes
+
+and the files of studies/results.py: study.json, results.csv, table.md, failures.json.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from unbraid.display import failures_html
+from unbraid.distributed import choose_device, is_usable
+from unbraid.evaluation import find_metric
+from unbraid.runs import Run
+from unbraid.studies.aggregate import aggregate, evaluation_key
+from unbraid.studies.jobs import Failure, Job, JobContext, JobResult, finished_run, make_jobs, run_job
+from unbraid.studies.locks import exclusive_lock
+from unbraid.studies.plan import Plan, Recipe, replace
+from unbraid.studies.results import write_results
+from unbraid.studies.status import make_status
+from unbraid.studies.tables import Row, html
+
+SECONDS_BETWEEN_TABLES = 20.0
+
+
+class StudyResult(NamedTuple):
+    """The results table of a study and its failed runs."""
+
+    folder: Path
+    rows: list[Row]
+    failures: list[dict[str, Any]]
+
+    def _repr_html_(self) -> str:
+        return html(self.rows) + failures_html(self.failures)
+
+
+def study(
+    recipe: Recipe,
+    out: Path | str,
+    *,
+    root: Path | str | None = None,
+    device: str = "auto",
+    eval_device: str | None = None,
+    skip_eval: bool = False,
+    population: int = 1,
+    workers: int = 1,
+    ray_address: str | None = None,
+    cpus_per_run: float = 1.0,
+    gpus_per_run: float = 0.0,
+    quiet: bool = False,
+) -> StudyResult:
+    """Trains and evaluates all unfinished runs of a recipe and writes the results table.
+
+    A failed run is recorded and does not stop the others. A restarted study skips finished runs.
+
+    Args:
+        recipe: Plans of the study.
+        out: Study folder.
+        root: Data root of official files.
+        device: Device: auto, cpu, cuda, cuda:N or mps.
+        eval_device: Device for evaluation; default: the training device. Evaluating on a GPU slows the trainings on it.
+        skip_eval: Train without evaluating. Run the study again without this option to evaluate.
+        population: Number of runs trained concurrently per GPU.
+        workers: Number of worker processes on this machine, which share its cores and GPUs.
+        ray_address: Address of a Ray cluster, used instead of workers.
+        cpus_per_run: Cores per run on the cluster.
+        gpus_per_run: GPUs per run on the cluster; fractions share a GPU.
+        quiet: Hide progress.
+    """
+    folder, plans = Path(out), recipe.runs
+    _check(plans)
+    _check_devices(population, workers, None if ray_address or skip_eval else eval_device)
+    context = JobContext(
+        folder / "runs", None if root is None else Path(root), device, population, eval_device
+    )
+    job_size = population
+    if skip_eval:
+        plans = tuple(replace(plan, metrics=()) for plan in plans)
+        job_size = population if population == 1 else len(plans)  # no evaluation between jobs
+    with exclusive_lock(folder):
+        jobs = make_jobs([plan for plan in plans if finished_run(plan, context.folder) is None], job_size)
+        if ray_address is not None:
+            from unbraid.studies.ray_cluster import run_on_ray
+
+            ends = run_on_ray(jobs, context, address=ray_address, cpus=cpus_per_run, gpus=gpus_per_run)
+        elif workers > 1:
+            from unbraid.studies.workers import run_on_workers
+
+            ends = run_on_workers(jobs, context, workers=workers, logs=folder / "logs")
+        else:
+            ends = _run_here(jobs, context, quiet)
+        return _follow(ends, jobs, recipe, folder, quiet=quiet or (ray_address is None and workers == 1))
+
+
+def _check_devices(population: int, workers: int, eval_device: str | None) -> None:
+    """Raises an error for impossible counts or an unknown device, before the first run starts."""
+    if population < 1 or workers < 1:
+        raise ValueError(
+            f"A study needs population ≥ 1 and workers ≥ 1; got population={population} and workers={workers}."
+        )
+    if eval_device is not None:
+        choose_device(eval_device)
+
+
+def _check(plans: Sequence[Plan]) -> None:
+    """Raises an error for unknown options and metrics and for repeated runs, before the first run starts."""
+    seen: set[tuple[str, str]] = set()
+    for plan in plans:
+        key = (plan.folder_name, evaluation_key(plan))
+        if key in seen:
+            raise ValueError(
+                f"The runs of a recipe must differ, and two are the same: {plan}. Remove one and give the other all "
+                "metrics, or change a seed."
+            )
+        seen.add(key)
+    for metric in dict.fromkeys(metric for plan in plans for metric in plan.metrics):
+        find_metric(metric)
+
+
+def _follow(
+    ends: Iterator[JobResult | None], jobs: Sequence[Job], recipe: Recipe, folder: Path, *, quiet: bool
+) -> StudyResult:
+    """Shows progress and writes the tables from time to time and at the end."""
+    failures: list[Failure] = []
+    pending = {name: plan for job in jobs for name, plan in job.runs.items()}
+    known = len({plan.folder_name for plan in recipe.runs}) - len(pending)
+    written = time.monotonic()
+    with make_status(pending, folder / "runs", known=known, quiet=quiet) as display:
+        for end in ends:
+            if end is not None:
+                failures += end.failures
+                failed = {Path(failure.run).name: failure for failure in end.failures}
+                for name in end.job.runs:
+                    display.end(name, failed.get(name))
+            display.show()
+            if time.monotonic() - written > SECONDS_BETWEEN_TABLES:
+                _write_tables(folder, recipe, failures)
+                written = time.monotonic()
+    rows = aggregate(_write_tables(folder, recipe, failures), recipe.published)
+    return StudyResult(folder, rows, [failure._asdict() for failure in failures])
+
+
+def _run_here(jobs: Sequence[Job], context: JobContext, quiet: bool) -> Iterator[JobResult]:
+    """Runs the jobs in this process, one after the other."""
+    for number, job in enumerate(jobs, start=1):
+        if not quiet:
+            label = (
+                next(iter(job.runs.values())) if len(job.runs) == 1 else f"{len(job.runs)} concurrent runs"
+            )
+            print(f"{number} of {len(jobs)}: {label}", file=sys.stderr, flush=True)
+        failures = run_job(job, context, quiet=quiet)
+        if not quiet:
+            for failure in failures:
+                print(f"  failed: {failure.error}", file=sys.stderr, flush=True)
+        yield JobResult(job, failures)
+        if failures and number < len(jobs) and not is_usable(context.device):
+            print(
+                "The CUDA device is unusable after this error. Run the same command again to continue.",
+                file=sys.stderr,
+            )
+            return
+
+
+def _write_tables(folder: Path, recipe: Recipe, failures: Sequence[Failure]) -> list[tuple[Plan, Run]]:
+    """Writes the tables of the runs that are finished so far and returns these runs in the recipe's order."""
+    finished = [
+        (plan, run) for plan in recipe.runs if (run := finished_run(plan, folder / "runs")) is not None
+    ]
+    write_results(folder, recipe, finished, [failure._asdict() for failure in failures])
+    return finished

@@ -1,0 +1,255 @@
+"""The training loop: draw, update every player, log, validate, checkpoint."""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import torch
+from torch import Generator
+
+from unbraid.data import Dataset, Draw
+from unbraid.distributed import all_reduce_mean, any_rank, rank, shard_batch, world_size
+from unbraid.methods import Method
+from unbraid.progress import progress
+from unbraid.runs import History, Run, write_tensors
+from unbraid.seeds import derive_seed
+from unbraid.training.checkpoint import FILE_NAME, TrainState, load_checkpoint, save_checkpoint
+from unbraid.training.config import LoopConfig, TrainConfig
+from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
+from unbraid.training.estimate import estimate
+from unbraid.training.nonfinite import NonFiniteDetector, check_weights_finite
+from unbraid.training.post_training import run_post_training
+from unbraid.training.step import TrainingStep
+from unbraid.training.streams import OwnStream
+from unbraid.training.tracking import open_logger
+from unbraid.training.validation import validation_loss
+from unbraid.types import Terms
+
+COMPILE_MIN_STEPS = 50_000  # below, compiling (half a minute) costs more time than it saves
+ESTIMATE_MIN_STEPS = 20  # below, the estimate would take longer than the training
+
+
+class Trainer:
+    """One training: a method, its data, its run folder, and the loop over steps.
+
+    Args:
+        method: The method, on its device.
+        dataset: The training data, on the same device.
+        draw: How batches are sampled.
+        config: How to train.
+        run: The run folder; training continues from its checkpoint.
+        val_dataset: The held-out observations of the validation loss.
+        loop: What to show and save on the way.
+        varying: Numeric options in which this training differs from others that share the CUDA device; None for a
+            training that runs alone. A training that shares the device has its own stream and noise, and shows no
+            progress.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        dataset: Dataset,
+        draw: Draw,
+        config: TrainConfig,
+        run: Run,
+        *,
+        val_dataset: Dataset | None = None,
+        loop: LoopConfig,
+        varying: frozenset[str] | None = None,
+    ) -> None:
+        self.method, self.dataset, self.draw, self.config, self.run = (
+            method.train(),
+            dataset,
+            draw,
+            config,
+            run,
+        )
+        self.val_dataset, self.loop, self.varying = val_dataset, loop, varying
+        self.device, self.alone, self.is_rank_zero = method.step.device, varying is None, rank() == 0
+        self.title = f"{run.method_name} on {run.data_name}"
+        self.terms: dict[str, Terms] = {}
+        self.own_stream = nullcontext() if self.alone else OwnStream(self.device)
+        self.logger = open_logger(loop.logger, run) if loop.logger and self.is_rank_zero else None
+        with self.own_stream:
+            self._open()
+        shown = self.alone and self.is_rank_zero and not loop.quiet
+        self.bar = progress(self.title, config.steps, start=self.state.step) if shown else None
+
+    def steps(self, stop_requested: Callable[[], bool], *, turn: int | float = math.inf) -> Iterator[None]:
+        """Trains to the last step.
+
+        Yields every `turn` steps, and before every wait for the device, so that other trainings can take a turn.
+        """
+        state, steps = self.state, self.config.steps
+        with self.own_stream:
+            self._before_first_step()
+        while not self.done:
+            with self.own_stream:
+                self.terms = self._step()  # draws batches and updates every player
+                state.step += 1
+                stop, save = any_rank([stop_requested(), self._checkpoint_is_due], self.device)
+            if not (stop or save or self._logs or self._validates or state.step % turn == 0):
+                continue
+            yield
+            with self.own_stream:
+                if self._logs:
+                    self._log()
+                if self._validates:
+                    self._validate()
+                if stop or save:
+                    self._save()
+            if stop:
+                raise KeyboardInterrupt(f"Stopped at step {state.step} of {steps}: continue with --resume.")
+
+    def finish(self) -> Run:
+        """Runs the method's post-training hook, if it has one, and writes the last weights."""
+        with self.own_stream:
+            if type(self.method).on_train_end is not Method.on_train_end:
+                run_post_training(self.method, self.dataset, draw=self.draw, seed=self.config.seed)
+            self._save()
+            if self.is_rank_zero:
+                self.run.finish(self.method.state_dict(), self.state.step)
+        self.method.eval()
+        return self.run
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step is done, or the validation loss has not improved for `patience` validations."""
+        patience = self.config.patience
+        return self.state.step >= self.config.steps or bool(patience and self.state.since_best >= patience)
+
+    def _open(self) -> None:
+        """Builds the step, measures it, seeds the generators and restores the checkpoint, in this order."""
+        config, device = self.config, self.device
+        self._nonfinite = NonFiniteDetector()
+        uses_graph = self._uses_graph()
+        compile = config.steps >= COMPILE_MIN_STEPS if self.loop.compile is None else self.loop.compile
+        self._training_step = TrainingStep(
+            self.method,
+            optimizer=config.first_optimizer(self.method),
+            lr_schedule=config.lr_schedule,
+            grad_clip=config.grad_clip or None,
+            precision=config.precision,
+            compiled=uses_graph and compile,
+            varying=self.varying,
+        )
+        if self.alone and not self.loop.quiet and config.steps >= ESTIMATE_MIN_STEPS:
+            self._show_estimate(uses_graph)
+        self._data = Generator(device).manual_seed(derive_seed(config.seed, "data"))
+        noise_seed = derive_seed(config.seed, "noise")
+        if isinstance(self.own_stream, OwnStream):
+            self.own_stream.noise.manual_seed(noise_seed)
+        else:
+            torch.manual_seed(noise_seed)
+        self._checkpoint = self.run.folder / FILE_NAME
+        resumes = self._checkpoint.exists()
+        self.state = (
+            load_checkpoint(self._checkpoint, self._training_step, self._data) if resumes else TrainState()
+        )
+        self._graph_step = CUDAGraphStep(self._eager_step, device, [self._data]) if uses_graph else None
+        log = None if self.logger is None else self.logger.log
+        self._history = History(self.run, self.state.step, log) if self.is_rank_zero else None
+        self._saved_at = time.monotonic()
+
+    def _before_first_step(self) -> None:
+        """Fits a method in closed form, and keeps the first weights in a checkpoint."""
+        if self._checkpoint.exists():
+            return
+        if self.method.closed_form:
+            assert self.dataset.background is not None
+            target, background = (
+                part.observe(part.indices().to(self.device))
+                for part in (self.dataset, self.dataset.background)
+            )
+            self.method.fit(target, background)
+        self._save()
+
+    def _step(self) -> dict[str, Terms]:
+        if self._graph_step is None:
+            return self._eager_step()
+        return self._graph_step(self._training_step.graph_key(self.state.step))
+
+    def _eager_step(self) -> dict[str, Terms]:
+        terms = self._training_step.run(self._draw_batch, self.state.step)
+        self._nonfinite.record(self.method.step, terms)
+        return terms
+
+    def _draw_batch(self) -> Any:
+        return shard_batch(self.draw(self.dataset, self.config.batch_size, self._data, self.method.step))
+
+    @property
+    def _logs(self) -> bool:
+        return self.state.step % self.loop.log_every == 0 or self.state.step >= self.config.steps
+
+    @property
+    def _validates(self) -> bool:
+        never_yet = self.state.step == self.config.steps and self.state.best == math.inf
+        return self.val_dataset is not None and (self.state.step % self.config.val_every == 0 or never_yet)
+
+    @property
+    def _checkpoint_is_due(self) -> bool:
+        return time.monotonic() - self._saved_at > self.loop.checkpoint_seconds
+
+    def _log(self) -> None:
+        self._nonfinite.raise_if_found(self.run.folder)
+        terms = terms_as_floats(self.terms)
+        if self._history is not None:
+            self._history.add(self.state.step, terms)
+        if self.bar is not None:
+            self.bar.show(self.state.step, terms)
+
+    def _validate(self) -> None:
+        assert self.val_dataset is not None
+        loss, state = validation_loss(self.method, self.val_dataset, self.draw, self.config), self.state
+        if not math.isfinite(loss):
+            raise FloatingPointError(f"Training stopped at step {state.step}: the validation loss is {loss}.")
+        improved = loss < state.best
+        state.since_best = 0 if improved else state.since_best + 1
+        state.best = min(state.best, loss)
+        if improved and self.is_rank_zero:
+            write_tensors(self.run.folder / "best.safetensors", self.method.state_dict())
+        if self._history is not None:
+            self._history.add(state.step, terms_as_floats(self.terms) | {"validation": loss})
+
+    def _save(self) -> None:
+        self._nonfinite.raise_if_found(self.run.folder)
+        check_weights_finite(self.method, self.state.step, self.run.folder)
+        if self.is_rank_zero:
+            save_checkpoint(self._checkpoint, self.state, self._training_step, self._data)
+        self._saved_at = time.monotonic()
+
+    def _uses_graph(self) -> bool:
+        """Whether steps run as a CUDA graph: on one CUDA device, since several processes communicate in every step."""
+        return self.device.type == "cuda" and world_size() == 1 and self._can_capture()
+
+    def _can_capture(self) -> bool:
+        """Whether steps can run as a CUDA graph; the reason is printed once if not."""
+        reason = cuda_graph_unsupported(self.method, self.draw, self.dataset, self.device)
+        if reason is not None and not self.loop.quiet:
+            print(f"{self.title}: steps do not run as a CUDA graph: {reason}.", file=sys.stderr, flush=True)
+        return reason is None
+
+    def _show_estimate(self, uses_graph: bool) -> None:
+        expected = estimate(
+            self._training_step.dry_run_copy(),
+            self.dataset,
+            self.draw,
+            self.config.batch_size,
+            self.config.steps,
+            use_graph=uses_graph,
+        )
+        if self.is_rank_zero:
+            print(f"{self.title}: {expected}", file=sys.stderr, flush=True)
+
+
+def terms_as_floats(terms: dict[str, Terms]) -> dict[str, float]:
+    """The terms as numbers, averaged over the processes; terms of later players carry the player's name."""
+    named: dict[str, float] = {}
+    for index, (player, values) in enumerate(terms.items()):
+        numbers = all_reduce_mean(values.detached().float()).tolist()
+        prefix = f"{player}." if index else ""
+        named |= {prefix + name: number for name, number in zip(values.names, numbers, strict=True)}
+    return named

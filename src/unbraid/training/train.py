@@ -1,0 +1,241 @@
+"""Training one method: check, open the run folder, train, write the weights."""
+
+from contextlib import nullcontext
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Generator, Tensor
+
+from unbraid.data import DRAWS, ChecksBatchSize, ChoosesClass, CountsLabels, Dataset, Draw
+from unbraid.distributed import init_distributed, rank, world_size
+from unbraid.methods import HasLikelihood, Method
+from unbraid.runs import Run, identity, versions, write_json
+from unbraid.seeds import derive_seed
+from unbraid.settings import to_json
+from unbraid.training.config import LoopConfig, TrainConfig, split_options
+from unbraid.training.loop import Trainer
+from unbraid.training.process import keep_freed_memory, stop_requested
+from unbraid.training.tracking import check_logger
+
+
+def train(
+    method: Method,
+    dataset: Dataset,
+    *,
+    out: Path | str,
+    draw: Draw | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    init_from: Path | str | None = None,
+    devices: int = 1,
+    num_nodes: int = 1,
+    **options: Any,
+) -> Run:
+    """Trains a method on a dataset and writes a run folder.
+
+    On a CPU, a run that was killed at any moment and resumed ends with the weights of an uninterrupted run, bit for
+    bit.
+
+    Args:
+        method: The method; its weights change in place.
+        dataset: The training data.
+        out: Run folder; must be new or empty unless `resume` is true.
+        draw: How batches are sampled; by default the standard draw of the method's batch type.
+        device: Device: auto, cpu, cuda, cuda:N or mps.
+        resume: Whether to continue from the folder's last checkpoint, or start if there is none.
+        init_from: Initial weights from this finished run.
+        devices: Number of processes on this machine, one per device; above 1 needs the extra `distributed`.
+        num_nodes: Number of machines that train together.
+        **options: Fields of `TrainConfig` (steps, batch_size, seed, optimizer, …) and of `LoopConfig`
+            (checkpoint_seconds, log_every, compile, logger, quiet).
+    """
+    config, loop = split_options(options)
+    if loop.logger is not None:
+        check_logger(loop.logger)
+    trainer = open_trainer(
+        method,
+        dataset,
+        init_distributed(device, devices, num_nodes),
+        config,
+        loop,
+        out=out,
+        draw=draw,
+        resume=resume,
+        init_from=init_from,
+    )
+    if isinstance(trainer, Run):
+        return trainer
+    with trainer.bar or nullcontext(), trainer.logger or nullcontext(), stop_requested() as stop:
+        for _ in trainer.steps(stop):
+            pass
+    return trainer.finish()
+
+
+def open_trainer(
+    method: Method,
+    dataset: Dataset,
+    device: torch.device,
+    config: TrainConfig,
+    loop: LoopConfig,
+    *,
+    out: Path | str,
+    draw: Draw | None = None,
+    resume: bool = False,
+    init_from: Path | str | None = None,
+    varying: frozenset[str] | None = None,
+) -> Trainer | Run:
+    """A training that is ready to begin or to continue; the run if it is finished already."""
+    config, draw = config.resolve_steps(dataset), draw or default_draw(method)
+    settings = run_settings(method, dataset, draw, config, init_from)
+    check_training(method, dataset, draw, config)
+    dataset, val_dataset = move_to_device(dataset, device), None
+    if config.val_fraction:
+        generator = Generator().manual_seed(derive_seed(config.seed, "split"))
+        dataset, val_dataset = dataset.split(config.val_fraction, generator)
+        check_split((dataset, val_dataset), draw, config, device)
+    check_size(method, dataset, draw, config)
+    if init_from is not None:
+        init_weights_from(method, Run(init_from))
+    run = open_run(settings, out, resume=resume)
+    method.to(device)
+    if device.type == "cpu":
+        keep_freed_memory()
+    if run.finished:
+        method.load_state_dict(run.weights())
+        method.eval()
+        return run
+    if rank() == 0:
+        write_json(run.folder / "versions.json", versions(device))
+    return Trainer(method, dataset, draw, config, run, val_dataset=val_dataset, loop=loop, varying=varying)
+
+
+def default_draw(method: Method) -> Draw:
+    """The standard draw of the method's batch type; of pairs, those of the same class where the method needs them."""
+    draw = DRAWS[method.batch_type]
+    return draw(same_class=True) if method.same_class else draw()
+
+
+def move_to_device(dataset: Dataset, device: torch.device) -> Dataset:
+    """The dataset on the training device; observations that do not fit there stay in host memory."""
+    if device.type != "cuda":
+        return dataset.to(device)
+    free, _ = torch.cuda.mem_get_info(device)
+    return dataset.to(device, observations=dataset.nbytes < 0.7 * free)
+
+
+def run_settings(
+    method: Method, dataset: Dataset, draw: Draw, config: TrainConfig, init_from: Path | str | None = None
+) -> dict[str, Any]:
+    """Everything that makes two runs the same run."""
+    return {
+        "method": {"name": method.name(), "arguments": to_json(method.arguments)},
+        "data": dataset.description(),
+        "draw": {"name": type(draw).__name__, "arguments": _fields_as_json(draw)},
+        "training": _fields_as_json(config),
+        "init_from": None if init_from is None else identity(Run(init_from).settings),
+    }
+
+
+def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool) -> Run:
+    """Creates or finds the run folder. The first process does, and all processes fail together if it cannot."""
+    failure: list[str | None] = [None]
+    if rank() == 0:
+        try:
+            Run.create(out, settings, resume=resume)
+        except (ValueError, OSError) as error:
+            if world_size() == 1:
+                raise
+            failure = [str(error)]
+    if world_size() > 1:
+        dist.broadcast_object_list(failure)
+        if failure[0] is not None:
+            raise ValueError(failure[0])
+    return Run(out)
+
+
+def init_weights_from(method: Method, run: Run) -> None:
+    """Copies the weights of another run. The step stays 0, because schedules belong to the new run."""
+    weights, current = run.weights(), method.state_dict()
+    shapes = [{name: value.shape for name, value in state.items()} for state in (weights, current)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"--init-from needs a run of the same method, code size and architecture: the weights of {run.folder} "
+            f"({run.method_name}) do not fit this {method.name()}."
+        )
+    method.load_state_dict(weights)
+    method.step.zero_()
+
+
+def _fields_as_json(settings: Any) -> dict[str, Any]:
+    return {field.name: to_json(getattr(settings, field.name)) for field in fields(settings)}
+
+
+def check_training(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> None:
+    """Raises unless the configuration, the draw and the data suit the method."""
+    if config.batch_size % world_size():
+        raise ValueError(
+            f"The batch size must be a multiple of the {world_size()} processes; got {config.batch_size}."
+        )
+    config.first_optimizer(method)  # raises for an option that the optimizer does not have
+    _check_class(method, draw)
+    draw.check(dataset)
+    _check_labels(method, draw, dataset)
+    _check_values(method, dataset)
+
+
+def check_split(
+    splits: tuple[Dataset, Dataset], draw: Draw, config: TrainConfig, device: torch.device
+) -> None:
+    """Raises unless batches can be drawn from the training split and from the validation split."""
+    for split in splits:
+        draw.check(split)
+        draw(split, 2, Generator(device).manual_seed(0), torch.tensor(config.steps, device=device))
+
+
+def check_size(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> None:
+    """Raises unless the training data has enough observations for the method's batches."""
+    needed = method.min_batches * config.batch_size
+    if len(dataset) < needed:
+        split = "training split" if config.val_fraction else "dataset"
+        remedy = ", a smaller --val-fraction" if config.val_fraction else ""
+        raise ValueError(
+            f"{method.name()} needs {needed} observations for {method.min_batches} batches of {config.batch_size}, "
+            f"and the {split} of {dataset.name} has {len(dataset)}. Use a smaller --batch-size{remedy}, or more data."
+        )
+    if isinstance(draw, ChecksBatchSize) and not method.closed_form:
+        draw.check_batch_size(dataset, config.batch_size)
+
+
+def _check_class(method: Method, draw: Draw) -> None:
+    """Raises if the two of a pair may differ in their class although the method swaps the class strand."""
+    if method.same_class and isinstance(draw, ChoosesClass) and not draw.same_class:
+        raise ValueError(
+            f"{method.name()} needs pairs of the same class, because it swaps the class strand. Remove "
+            "--no-same-class, or draw with PairDraw(same_class=True)."
+        )
+
+
+def _check_labels(method: Method, draw: Draw, dataset: Dataset) -> None:
+    """Raises if the data has fewer labels than the method's post-training hook needs."""
+    if isinstance(draw, CountsLabels) and (labels := draw.num_labels(dataset)) < method.min_labels:
+        raise ValueError(
+            f"{method.name()} needs views with at least {method.min_labels} different labels, and those of "
+            f"{dataset.name} have {labels}. Use a smaller --independent-directions, or other data."
+        )
+
+
+def _check_values(method: Method, dataset: Dataset) -> None:
+    """Raises if table rows hold values outside the range of the likelihood; images never do."""
+    if dataset.images or not isinstance(method, HasLikelihood) or not method.likelihood.bounded:
+        return
+    for rows in (dataset, dataset.background):
+        if rows is not None and isinstance(rows.source, Tensor):
+            low, high = (float(end) / rows.max_value for end in rows.source.aminmax())
+            if low < 0 or high > 1:
+                raise ValueError(
+                    f"The likelihood {method.likelihood.short()} needs values from 0 to 1, and the rows of {rows.name} "
+                    f"range from {low:.3g} to {high:.3g}. Use a normal likelihood (--likelihood normal:1)."
+                )

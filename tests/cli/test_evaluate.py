@@ -1,0 +1,77 @@
+"""`unbraid evaluate`, src/unbraid/cli/evaluate.py."""
+
+import json
+from pathlib import Path
+
+from tests.commandline import CommandLine
+from unbraid.runs import Run
+
+
+def test_another_split_and_another_dataset_are_scored_too(unbraid: CommandLine, tmp_path: Path) -> None:
+    run = tmp_path / "credit"
+    words = ["--architecture", "mlp", "--steps", 2, "--batch-size", 8, "--device", "cpu"]
+    unbraid("train", "cnn", "--data", "credit", "--observations", 60, *words, "--out", run, "--quiet")
+    for words in ([], ["--split", "test"], ["--split=test", "--districts", 3, "--data", "credit"]):
+        done = unbraid("evaluate", run, "--metrics", "group_accuracy", "--num-samples", 0, *words)
+        assert done.code == 0 and "group_accuracy.worst" in done.out
+    scores = json.loads((run / "scores.json").read_text())
+    assert [entry.get("on") for entry in scores if entry["metric"] == "group_accuracy"] == [
+        None,
+        "credit --split test",
+        "credit --split test --districts 3",
+    ]
+    assert [entry["n"] for entry in scores if entry["metric"] == "group_accuracy"] == [60, 60, 4000]
+
+
+def test_scores_are_printed_and_saved_in_the_run(unbraid: CommandLine, trained: Path) -> None:
+    assert Run(trained).finished
+    scores = unbraid(
+        "evaluate", trained, "--metrics", "reconstruction,kl,mig", "--num-samples", 60, "--json"
+    ).json
+    assert [score["metric"] for score in scores][:2] == ["reconstruction", "kl"]
+    assert {score["metric"] for score in Run(trained).scores()} >= {"reconstruction", "kl", "mig"}
+    shown = unbraid("evaluate", trained, "--metrics", "kl", "--num-samples", 60)
+    assert shown.out.startswith("kl ") and "(n=60" in shown.out
+
+
+def test_a_default_metric_that_does_not_apply_is_skipped_and_a_named_one_refused(
+    unbraid: CommandLine, tmp_path: Path
+) -> None:
+    words = ["--image-size", 32, "--steps", 1, "--batch-size", 4, "--device", "cpu", "--quiet"]
+    unbraid("train", "infogan", "--data", "sprites", *words, "--out", tmp_path / "gan")
+    default = unbraid("evaluate", tmp_path / "gan", "--num-samples", 20, "--json")
+    assert [score["metric"] for score in default.json] == ["reconstruction"]
+    named = unbraid("evaluate", tmp_path / "gan", "--num-samples", 20, "--metrics", "kl")
+    assert named.code == 2 and "needs a posterior, and infogan has none" in named.err
+
+
+def test_an_unknown_metric(unbraid: CommandLine, trained: Path) -> None:
+    assert "no metric 'mgi'; did you mean mig" in unbraid("evaluate", trained, "--metrics", "mgi").sentence
+
+
+def test_invalid_options(unbraid: CommandLine, trained: Path) -> None:
+    assert "at least 1 observation" in unbraid("evaluate", trained, "--num-samples", -1).sentence
+    assert "'protocl'; did you mean protocol" in unbraid("evaluate", trained, "--protocl", "fast").sentence
+    assert "--image-size needs a value" in unbraid("evaluate", trained, "--image-size").sentence
+    assert "'kl' is no option" in unbraid("evaluate", trained, "kl").sentence
+    assert (
+        "num_test_samples must be at least 0"
+        in unbraid("evaluate", trained, "--num-test-samples", -1).sentence
+    )
+
+
+def test_an_unfinished_run(unbraid: CommandLine, trained: Path) -> None:
+    (trained / "model.safetensors").unlink()
+    assert "unfinished" in unbraid("evaluate", trained).sentence
+
+
+def test_damaged_weights(unbraid: CommandLine, trained: Path) -> None:
+    (trained / "model.safetensors").write_bytes(b"junk")
+    assert "not a complete safetensors file" in unbraid("evaluate", trained).sentence
+
+
+def test_a_damaged_setting(unbraid: CommandLine, trained: Path) -> None:
+    settings = json.loads((trained / "run.json").read_text())
+    settings["method"]["arguments"]["encoder"]["network"] = "os.system"
+    (trained / "run.json").write_text(json.dumps(settings))
+    assert "os.system" in unbraid("evaluate", trained).sentence

@@ -1,0 +1,117 @@
+"""Recipes and their published numbers, src/unbraid/recipes."""
+
+from pathlib import Path
+
+import pytest
+
+from unbraid.recipes import read_recipe, recipe_names
+from unbraid.recipes.intervention import short_table1, short_table3
+from unbraid.studies.aggregate import _published, varying_options
+
+
+@pytest.mark.parametrize("name", sorted(recipe_names()))
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_every_recipe_lists_runs_whose_options_exist(name: str, scale: str) -> None:
+    found = read_recipe(name, scale)
+    assert found.summary
+    seen = {(plan.method, plan.data): plan for plan in found.runs}
+    for plan in seen.values():
+        plan.resolved()
+    different = {(plan.method, plan.data, str(plan), str(plan.evaluation)) for plan in found.runs}
+    assert len(different) == len(found.runs)
+
+
+def test_the_sweep_has_the_papers_size() -> None:
+    assert len(read_recipe("vae-family/sweep", "paper").runs) == 8 * 6 * 50
+    quick = read_recipe("vae-family/sweep", "quick").runs
+    assert {plan.method for plan in quick} >= {"vae", "beta-vae", "annealed-vae", "factor-vae", "ada-ml-vae"}
+
+
+def test_the_intervention_papers_tables_are_complete() -> None:
+    """Six numbers per method for five methods, and two per method for three; some as printed."""
+    first, second, third = (read_recipe(f"intervention/table{n}", "paper").published for n in (1, 2, 3))
+    assert (len(first), len(second), len(third)) == (30, 30, 6)
+    assert first["factor-vae", "dsprites-pos_x-scale", "gamma=40.0", "irs"] == 0.57
+    assert first["intervention", "dsprites", "dci"] == 0.76 and first["infogan-cr", "dsprites", "sap"] == 0.58
+    assert second["beta-tcvae", "shapes3d-floor_hue-wall_hue", "sap"] == 0.23
+    assert third["intervention", "hue-mnist-digit-hue", "sap"] == 0.70
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_only_the_papers_variant_of_a_short_table_shows_its_numbers(number: int) -> None:
+    """Three seeds, both distributions; variants of the intervention autoencoder were not published."""
+    recipe = read_recipe(f"intervention/short-table{number}", "paper")
+    varying = varying_options(recipe.runs)["intervention"]
+    module, steps = short_table1 if number == 1 else short_table3, 10_000
+    variants = {name for options in module.variants(steps).values() for name in options}
+    assert variants - {"lambda_cycle", "lambda_adv"} <= varying
+    variants -= {"lambda_cycle", "lambda_adv", "steps"}  # which App. C's own form has too
+    shown = {True: 0, False: 0}
+    for plan in recipe.runs:
+        fewer = {"beta-tcvae": 2_500, "intervention": 7_000 if plan.options.get("freeze_learned") else steps}
+        assert plan.options["steps"] == fewer.get(plan.method, steps)
+        if plan.method == "intervention":
+            own = {name: plan.options[name] for name in varying if name in plan.options}
+            data = "-".join([plan.data, *plan.options["correlate"]])
+            value = _published(recipe.published, plan.method, data, own, "sap")
+            assert (value is not None) == (not variants & plan.options.keys())
+            shown[value is not None] += 1
+    assert shown == {True: 6, False: 6 if number == 3 else 30}
+
+
+def test_the_contrast_papers_tables_are_complete() -> None:
+    """Five numbers per method for four methods on four datasets; seven expressions for seven methods."""
+    first, second = (read_recipe(f"principled-contrast/table{n}", "paper").published for n in (1, 2))
+    assert [sum(value is not None for value in table.values()) for table in (first, second)] == [80, 49]
+    assert first["cvae", "celeba", "salient:clustering"] == 0.6001
+    assert first["principled-contrast", "grassy-mnist", "lambda_z=1.0", "common:background_distance"] == 4.60
+    happy = "class_accuracy.per_class.happy"
+    assert second["principled-contrast", "expressions", "lambda_z=0.0", happy] == 0.575
+
+
+@pytest.mark.parametrize("data", ["celeba", "grassy-mnist"])
+def test_rows_that_the_contrast_paper_does_not_have_show_none_of_its_numbers(data: str) -> None:
+    recipe = read_recipe("principled-contrast/table1", "paper")
+    varying = varying_options(recipe.runs)
+    found: dict[tuple[str, bool], set[bool]] = {}
+    for plan in recipe.runs:
+        if plan.data == data and plan.options.get("mix", "linear") == "linear":
+            own = {name: plan.options[name] for name in varying[plan.method] if name in plan.options}
+            value = _published(recipe.published, plan.method, data, own, "salient:clustering")
+            overlay = str(plan.options.get("architecture")).startswith("overlay:")
+            found.setdefault((plan.method, overlay), set()).add(value is not None)
+    bare = ("cvae", "srb-vae", "principled-contrast")
+    assert all(found[method, False] == {True} for method in bare)
+    beside = [("contrast-vae", False), ("mm-cvae", False)]
+    beside += [(method, True) for method in ("cvae", "contrast-vae", "principled-contrast")]
+    assert all(found[row] == {False} for row in beside)
+
+
+def test_your_own_file_is_a_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        '"""My sweep."""\n'
+        "from unbraid import Plan, replace\n"
+        'base = Plan("beta-vae", "sprites", {"steps": 2})\n'
+        "runs = [replace(base, beta=beta) for beta in (1.0, 2.0)]\n"
+    )
+    found = read_recipe(str(path))
+    assert found.summary == "My sweep." and len(found.runs) == 2
+    path.write_text("runs = 3\n")
+    with pytest.raises(ValueError, match=r"needs a list or a function `runs` of unbraid\.Plan"):
+        read_recipe(str(path))
+    path.write_text("import nothing_of_this_name\n")
+    with pytest.raises(ValueError, match="cannot be read as a recipe: ModuleNotFoundError"):
+        read_recipe(str(path))
+    path.write_text("runs = [\n")
+    with pytest.raises(ValueError, match=r"cannot be read as a recipe: SyntaxError: '\[' was never closed"):
+        read_recipe(str(path))
+    path.write_text("def runs(scale):\n    return undefined\n")
+    with pytest.raises(ValueError, match="cannot be read as a recipe: NameError: name 'undefined'"):
+        read_recipe(str(path))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_recipe(str(tmp_path / "nowhere.py"))
+    with pytest.raises(ValueError, match="no recipe 'vae-family/swep'; did you mean vae-family/sweep"):
+        read_recipe("vae-family/swep")
+    with pytest.raises(ValueError, match=r"no scale 'huge'\. Choose quick or paper"):
+        read_recipe("vae-family/sweep", "huge")

@@ -1,0 +1,92 @@
+"""Files of a study's folder, src/unbraid/studies/results.py."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.small_study import BASE, BROKEN, PLANS, PUBLISHED, small_study
+from unbraid.optimizers import Adam
+from unbraid.recipes import Recipe, read_recipe
+from unbraid.studies.aggregate import COLUMNS, tidy
+from unbraid.studies.plan import replace
+from unbraid.studies.results import StudyFolder, open_study, read_records, results, write_results
+from unbraid.studies.tables import markdown
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_study(tmp_path_factory.mktemp("results") / "study", (*PLANS[:3], BROKEN))
+
+
+def test_a_study_is_read_back_from_its_folder(folder: Path) -> None:
+    found = open_study(folder)
+    assert [plan for plan, _ in found.finished] == list(PLANS[:3])
+    assert (found.recipe, found.num_plans, found.published) == ("mine.py", 4, PUBLISHED)
+    assert [failure["plan"] for failure in found.failures] == [str(BROKEN)]
+    assert markdown(found.rows, found.published) == (folder / "table.md").read_text()
+    assert [row.published for row in found.rows if row.metric == "mig"] == [None, 0.2135]
+
+
+def test_options_that_are_plain_values_come_back_too(tmp_path: Path) -> None:
+    plan = replace(
+        BASE, optimizer=Adam(1e-2), evaluation={"num_samples": 30, "on": {"fixed_factors": ("shape",)}}
+    )
+    run = plan.run(tmp_path / "runs" / plan.folder_name, quiet=True, device="cpu")
+    write_results(tmp_path, Recipe("mine.py", "", (plan,), {}), [(plan, run)], [])
+    ((found, _),) = open_study(tmp_path).finished
+    assert found == plan and found.identity == plan.identity
+
+
+def test_records_have_their_types(folder: Path) -> None:
+    records = read_records(folder)
+    assert records == tidy(open_study(folder).finished)
+    assert tuple(records[0]) == COLUMNS and isinstance(records[0]["seed"], int)
+    assert {record["metric"] for record in records} >= {"reconstruction", "kl", "mig"}
+
+
+def test_results_are_a_data_frame_in_csv_and_in_parquet(folder: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="results as a DataFrame need the extra `analysis`")
+    pytest.importorskip("pyarrow", reason="Parquet needs the extra `analysis`")
+    frame = results(folder)
+    assert list(frame.columns) == list(COLUMNS) and frame["value"].dtype == float
+    assert set(frame.groupby("metric")["seed"].count()[["kl", "mig"]]) == {3}
+    pandas.testing.assert_frame_equal(frame, pandas.read_parquet(folder / "results.parquet"))
+
+
+def test_without_pandas_one_sentence_says_how_to_get_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["importlib.util"], "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"need pandas. Run `pip install unbraid\[analysis\]`"):
+        results(folder)
+
+
+def test_a_folder_of_another_format_is_refused(folder: Path, tmp_path: Path) -> None:
+    settings = json.loads((folder / "study.json").read_text())
+    (tmp_path / "study.json").write_text(json.dumps(settings | {"format": 7}))
+    for read in (open_study, read_records):
+        with pytest.raises(ValueError, match="must be in study format 1, and is in 7"):
+            read(tmp_path)
+    (tmp_path / "study.json").write_text("{")
+    with pytest.raises(ValueError, match="not valid JSON"):
+        open_study(tmp_path)
+    (tmp_path / "study.json").write_text(json.dumps(settings))
+    with pytest.raises(FileNotFoundError, match=r"results\.csv does not exist"):
+        read_records(tmp_path)
+    (tmp_path / "results.csv").write_text("method,score\nvae,1\n")
+    with pytest.raises(ValueError, match="must have the columns method, data"):
+        read_records(tmp_path)
+    with pytest.raises(FileNotFoundError, match="is not a study folder"):
+        open_study(tmp_path / "nowhere")
+
+
+def test_the_command_names_recipe_and_scale(tmp_path: Path) -> None:
+    def command(recipe: str, scale: str = "quick") -> str:
+        return StudyFolder(Path("out"), recipe, "", scale, recipe != "own", 0, [], [], {}).command
+
+    assert command("vae-family/sweep", "paper") == "unbraid study vae-family/sweep --scale paper --out out"
+    assert command("mine.py") == "unbraid study mine.py --out out"
+    assert command("own") == ""
+    assert read_recipe("vae-family/sweep", "paper").scale == "paper"

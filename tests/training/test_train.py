@@ -1,0 +1,471 @@
+"""Training one method, src/unbraid/training/train.py."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from tests.tiny import SHAPE, make
+from unbraid.data import Dataset, FactorSpace, IIDDraw, PairDraw
+from unbraid.methods import (
+    AdaGVAE,
+    BetaVAE,
+    ContrastivePCA,
+    ContrastVAE,
+    FactorVAE,
+    Intervention,
+    ReconContrast,
+)
+from unbraid.methods.base import Method, build_method
+from unbraid.nn import MLPEncoder
+from unbraid.objectives import Bernoulli, Likelihood, Pixels
+from unbraid.optimizers import SGD, Adam, RMSprop
+from unbraid.runs import Run, read_tensors
+from unbraid.schedules import Constant
+from unbraid.training.config import TrainConfig
+from unbraid.training.train import (
+    check_size,
+    check_split,
+    check_training,
+    init_weights_from,
+    open_run,
+    run_settings,
+    train,
+)
+
+SPACE = FactorSpace({"a": 3, "b": 4, "c": 5})
+
+
+def dataset() -> Dataset:
+    generator = torch.Generator().manual_seed(0)
+    images = torch.randint(0, 256, (60, 1, 3, 3), generator=generator, dtype=torch.uint8)
+    return Dataset(images, name="noise", factor_space=SPACE)
+
+
+def tiny(cls: type[Method] = BetaVAE, **settings: Any) -> Method:
+    return make(cls, **settings).float()
+
+
+def fit(method: Method, out: Path, **how: Any) -> Run:
+    options = {"steps": 12, "batch_size": 8, "seed": 0, "device": "cpu", "quiet": True} | how
+    return train(method, dataset(), out=out, **options)
+
+
+@pytest.mark.parametrize("cls", [BetaVAE, FactorVAE, AdaGVAE])
+def test_a_run_is_whole_and_its_loss_falls(cls: type[Method], tmp_path: Path) -> None:
+    method = tiny(cls)
+    run = fit(method, tmp_path / "run", steps=200, log_every=20, optimizer=Adam(1e-2))
+    assert run.finished and not method.training
+    assert_close(run.weights(), dict(method.state_dict()), atol=0, rtol=0)
+    losses = [line["loss"] for line in run.history()]
+    assert len(losses) == 10 and losses[-1] < losses[0]
+    assert [line["step"] for line in run.history()] == list(range(20, 201, 20))
+    assert int(method.step) == 200
+    assert (run.folder / "versions.json").exists()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    weights = [
+        fit(tiny(), tmp_path / str(index), seed=seed).weights() for index, seed in enumerate((0, 0, 1))
+    ]
+    assert_close(weights[0], weights[1], atol=0, rtol=0)
+    assert any(not torch.equal(weights[0][name], weights[2][name]) for name in weights[0])
+
+
+@pytest.mark.parametrize("cls", [BetaVAE, FactorVAE, AdaGVAE])
+def test_more_steps_later_equal_all_steps_at_once(cls: type[Method], tmp_path: Path) -> None:
+    """The checkpoint holds everything: weights, optimizers, both generators, the step."""
+    whole = fit(tiny(cls), tmp_path / "whole", steps=12)
+    fit(tiny(cls), tmp_path / "parts", steps=5)
+    parts = fit(
+        tiny(cls, seed=9), tmp_path / "parts", steps=12, resume=True
+    )  # other weights: all are read back
+    assert (whole.folder / "model.safetensors").read_bytes() == (
+        parts.folder / "model.safetensors"
+    ).read_bytes()
+    same = ("step", "loss", "nll", "kl")
+    assert [line[key] for line in whole.history() for key in same][-4:] == [
+        parts.history()[-1][key] for key in same
+    ]
+
+
+def test_a_finished_run_resumed_is_only_read(tmp_path: Path) -> None:
+    run = fit(tiny(), tmp_path / "run")
+    before = (run.folder / "model.safetensors").stat().st_mtime_ns
+    method = tiny(seed=9)
+    fit(method, tmp_path / "run", resume=True)
+    assert (run.folder / "model.safetensors").stat().st_mtime_ns == before
+    assert_close(run.weights(), dict(method.state_dict()), atol=0, rtol=0)
+
+
+def test_resume_without_a_checkpoint_starts_anew(tmp_path: Path) -> None:
+    fresh = fit(tiny(), tmp_path / "fresh", resume=True)
+    assert_close(fresh.weights(), fit(tiny(), tmp_path / "other").weights(), atol=0, rtol=0)
+
+
+def test_going_on_from_another_run_begins_with_its_weights(tmp_path: Path) -> None:
+    first = fit(tiny(), tmp_path / "first")
+    second = fit(tiny(seed=9), tmp_path / "second", init_from=first.folder, optimizer=SGD(0.0))
+    trained = {name: value for name, value in second.weights().items() if name != "step"}
+    assert_close(trained, {name: first.weights()[name] for name in trained}, atol=0, rtol=0)
+    assert second.settings["init_from"] == first.identity
+    assert int(second.weights()["step"]) == 12  # schedules begin again
+
+
+def test_a_loss_that_is_not_a_number_stops_training(tmp_path: Path) -> None:
+    with pytest.raises(
+        FloatingPointError, match=r"stopped: loss.* of model became NaN or infinite at step \d+"
+    ):
+        fit(tiny(), tmp_path / "run", steps=200, optimizer=SGD(1e12), log_every=1)
+    assert not Run(tmp_path / "run").finished
+
+
+def test_bad_weights_are_never_checkpointed(tmp_path: Path) -> None:
+    with pytest.raises(FloatingPointError, match="last good checkpoint is in"):
+        fit(tiny(), tmp_path / "run", steps=200, optimizer=SGD(1e6), checkpoint_seconds=0.0)
+    state = read_tensors(tmp_path / "run" / "checkpoint.safetensors")
+    assert all(bool(torch.isfinite(tensor).all()) for name, tensor in state.items() if name != "best")
+
+
+def test_patience_stops_when_nothing_gets_better(tmp_path: Path) -> None:
+    run = fit(
+        tiny(), tmp_path / "run", steps=400, val_fraction=0.2, val_every=5, patience=3, optimizer=SGD(0.0)
+    )
+    values = [line["validation"] for line in run.history() if "validation" in line]
+    assert len(values) == 4 and len(set(values)) == 1  # the first is the best, then three are no better
+    assert run.finished and run.history()[-1]["step"] == 20
+
+
+def test_a_run_that_stopped_early_and_lost_its_end_stops_there_again(tmp_path: Path) -> None:
+    early = {"steps": 400, "val_fraction": 0.2, "val_every": 5, "patience": 2, "optimizer": SGD(0.0)}
+    run = fit(tiny(), tmp_path / "run", **early)
+    before = (run.folder / "model.safetensors").read_bytes()
+    (run.folder / "finished.json").unlink()
+    (run.folder / "model.safetensors").unlink()
+    fit(tiny(seed=9), tmp_path / "run", resume=True, **early)
+    assert (run.folder / "model.safetensors").read_bytes() == before
+
+
+def test_the_first_weights_are_kept_at_once(tmp_path: Path) -> None:
+    """So that a run that began with weights nobody can make again is resumed from them."""
+    method = tiny()
+    first = {name: value.clone() for name, value in method.state_dict().items()}
+    with pytest.raises(FloatingPointError):
+        fit(method, tmp_path / "run", optimizer=SGD(1e30), log_every=1)
+    state = read_tensors(tmp_path / "run" / "checkpoint.safetensors")
+    assert_close({name: state[f"model.{name}"] for name in first}, first, atol=0, rtol=0)
+
+
+def test_weights_that_are_not_finite_are_never_written(tmp_path: Path) -> None:
+    with pytest.raises(FloatingPointError, match=r"the weight .* became NaN or infinite at step 1"):
+        fit(tiny(), tmp_path / "run", steps=1, optimizer=Adam(1e39))
+    assert not Run(tmp_path / "run").finished
+
+
+def test_weights_that_do_not_fit_are_refused_before_the_run_begins(tmp_path: Path) -> None:
+    first = fit(tiny(), tmp_path / "first")
+    with pytest.raises(ValueError, match="do not fit this factor-vae"):
+        fit(tiny(FactorVAE), tmp_path / "second", init_from=first.folder)
+    assert not (tmp_path / "second").exists()
+
+
+def test_parts_that_a_split_leaves_too_small_are_refused_before_the_run_begins(tmp_path: Path) -> None:
+    small = Dataset(torch.zeros(2, 1, 3, 3), name="two", max_value=1)
+    with pytest.raises(ValueError, match="leaves one split empty"):
+        train(tiny(), small, out=tmp_path / "run", steps=2, val_fraction=0.9, quiet=True)
+    grid = Dataset(
+        torch.zeros(6, 1, 3, 3), name="six", max_value=1, factor_space=FactorSpace({"a": 2, "b": 3})
+    )
+    with pytest.raises(ValueError, match=r"six can change 1 to 0 factors; got k=1"):
+        train(
+            tiny(AdaGVAE),
+            grid,
+            out=tmp_path / "run",
+            steps=2,
+            val_fraction=0.1,
+            draw=PairDraw(k=1),
+            quiet=True,
+        )
+    assert not (tmp_path / "run").exists()
+
+
+def test_validation_leaves_running_statistics_alone(tmp_path: Path) -> None:
+    def normalized() -> Method:
+        method = tiny()
+        encoder = method.encoder
+        encoder.trunk = torch.nn.Sequential(
+            torch.nn.Flatten(), torch.nn.BatchNorm1d(9), *list(encoder.trunk)[1:]
+        )
+        return method
+
+    often = fit(normalized(), tmp_path / "often", val_fraction=0.2, val_every=1)
+    seldom = fit(normalized(), tmp_path / "seldom", val_fraction=0.2, val_every=12)
+    assert_close(often.weights(), seldom.weights(), atol=0, rtol=0)
+
+
+def test_the_best_weights_are_those_with_the_least_validation_loss(tmp_path: Path) -> None:
+    uphill = Constant(-1.0)  # so that the first measurement is the best
+    rising = {"val_fraction": 0.2, "val_every": 5, "optimizer": SGD(1e-4), "lr_schedule": uphill}
+    run = fit(tiny(), tmp_path / "run", steps=20, **rising)
+    values = [line["validation"] for line in run.history() if "validation" in line]
+    assert values == sorted(values)
+    short = fit(tiny(), tmp_path / "short", steps=5, **rising)
+    assert_close(run.weights("best"), short.weights(), atol=0, rtol=0)
+
+
+def test_validation_changes_nothing_but_the_held_out_data(tmp_path: Path) -> None:
+    often = fit(tiny(), tmp_path / "often", val_fraction=0.2, val_every=1)
+    seldom = fit(tiny(), tmp_path / "seldom", val_fraction=0.2, val_every=12)
+    assert_close(often.weights(), seldom.weights(), atol=0, rtol=0)
+
+
+def test_epochs_become_steps(tmp_path: Path) -> None:
+    assert fit(tiny(), tmp_path / "run", steps=0, epochs=2.0).steps == 15  # 2 · 60 / 8
+
+
+def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Path) -> None:
+    plain = Dataset(torch.zeros(60, 1, 3, 3), name="mine", max_value=1)
+    with pytest.raises(ValueError, match=r"needs pairs .* mine has no known factors"):
+        train(tiny(AdaGVAE), plain, out=tmp_path / "run", steps=3, quiet=True)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(ValueError, match="can change 1 to 3 factors; got k=4"):
+        fit(tiny(AdaGVAE), tmp_path / "run", draw=PairDraw(k=4))
+
+
+def test_pairs_of_two_classes_are_refused_where_the_class_is_exchanged(tmp_path: Path) -> None:
+    labeled = Dataset(torch.rand(60, 1, 3, 3), name="noise", max_value=1, factor_space=SPACE, label="a")
+    how = {"out": tmp_path / "run", "steps": 1, "batch_size": 8, "device": "cpu", "quiet": True}
+    with pytest.raises(
+        ValueError, match=r"needs pairs of the same class.* draw with PairDraw\(same_class=True\)"
+    ):
+        train(tiny(ReconContrast), labeled, draw=PairDraw(k=1), **how)
+    assert not (tmp_path / "run").exists()
+    run = train(tiny(ReconContrast), labeled, **how)
+    assert run.settings["draw"]["arguments"]["same_class"] is True
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Pixels()])
+def test_rows_beyond_what_the_likelihood_can_have_are_refused(likelihood: Likelihood, tmp_path: Path) -> None:
+    networks = {"architecture": "linear", "latent_dim": 2, "likelihood": likelihood}
+    how = {"steps": 1, "batch_size": 4, "device": "cpu", "quiet": True}
+    rows = Dataset(torch.linspace(0, 1, 24).view(8, 3), name="shares", max_value=1)
+    train(build_method(BetaVAE, (3,), n=8, **networks), rows, out=tmp_path / "shares", **how)
+    wide = Dataset(torch.linspace(-2, 3, 24).view(8, 3), name="wide", max_value=1)
+    sentence = (
+        f"{likelihood.short()} needs values from 0 to 1, and the rows of wide range from -2 to 3.*normal:1"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        train(build_method(BetaVAE, (3,), n=8, **networks), wide, out=tmp_path / "wide", **how)
+    method = build_method(ContrastVAE, (3,), n=8, **(networks | {"common_dim": 1, "salient_dim": 1}))
+    with pytest.raises(ValueError, match="the rows of wide"):
+        train(method, rows.with_background(wide), out=tmp_path / "wide", **how)
+    assert not (tmp_path / "wide").exists()
+
+
+def test_an_estimate_is_shown_before_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = fit(tiny(), tmp_path / "quiet", steps=20)
+    shown = fit(tiny(), tmp_path / "shown", steps=20, quiet=False)
+    assert "MiB of memory and" in capsys.readouterr().err
+    assert_close(quiet.weights(), shown.weights(), atol=0, rtol=0)  # and it changes nothing
+    fit(tiny(), tmp_path / "short", steps=19, quiet=False)  # shorter than the estimate
+    assert "MiB" not in capsys.readouterr().err
+
+
+COMMAND = (
+    *(
+        "train",
+        "beta-vae",
+        "--data",
+        "sprites",
+        "--image-size",
+        "32",
+        "--steps",
+        "40",
+        "--batch-size",
+        "8",
+        "--seed",
+        "0",
+    ),
+    *("--latent-dim", "4", "--device", "cpu", "--checkpoint-seconds", "0", "--quiet"),
+)
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+SLOW_DISK = """
+import os, sys, time
+real = os.fsync
+os.fsync = lambda file: (time.sleep(0.5), real(file))
+from unbraid.cli.main import main
+main()
+"""
+
+
+def start(*words: str, slow_disk: bool = False) -> subprocess.Popen:
+    program = ["-c", SLOW_DISK] if slow_disk else ["-m", "unbraid"]
+    return subprocess.Popen([sys.executable, *program, *COMMAND, *words], env=ENVIRONMENT)
+
+
+def wait_for(path: Path, process: subprocess.Popen, seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not path.exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.005)
+    assert path.exists(), f"{path.name} did not appear"
+
+
+def test_killed_at_any_moment_and_resumed_the_weights_are_the_same(tmp_path: Path) -> None:
+    whole = start("--out", str(tmp_path / "whole"))
+    moments = random.Random(int(os.environ.get("UNBRAID_KILL_SEED", "0")))
+    checkpoint = tmp_path / "killed" / "checkpoint.safetensors"
+    for _ in range(3):
+        killed = start("--out", str(tmp_path / "killed"), "--resume")
+        wait_for(checkpoint, killed)
+        time.sleep(moments.uniform(0.0, 0.5))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    writing = start("--out", str(tmp_path / "killed"), "--resume", slow_disk=True)
+    if not (tmp_path / "killed" / "model.safetensors").exists():
+        wait_for(checkpoint.with_name(".checkpoint.safetensors.part"), writing)
+    writing.send_signal(signal.SIGKILL)
+    writing.wait()
+    assert start("--out", str(tmp_path / "killed"), "--resume").wait() == 0
+    assert whole.wait() == 0
+    expected = (tmp_path / "whole" / "model.safetensors").read_bytes()
+    assert (tmp_path / "killed" / "model.safetensors").read_bytes() == expected
+
+
+def test_asked_to_stop_it_finishes_the_step_and_says_how_to_go_on(tmp_path: Path) -> None:
+    words = [word if word != "40" else "100000" for word in COMMAND]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unbraid", *words, "--out", str(tmp_path / "run")],
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(tmp_path / "run" / "checkpoint.safetensors", process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "continue with --resume" in said and "Traceback" not in said
+
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    """Two players, a loss that couples the batch, through Lightning Fabric: the weights agree to rounding."""
+    words = ["train", "factor-vae", *COMMAND[2:], "--log-every", "1"]
+    words[words.index("--steps") + 1] = "4"
+    for devices in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-m", "unbraid", *words, "--devices", devices, "--out", str(tmp_path / devices)],
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+    one, two = Run(tmp_path / "1"), Run(tmp_path / "2")
+    assert_close(two.weights(), one.weights(), atol=1e-5, rtol=1e-4)
+    terms = ("loss", "nll", "kl", "tc", "critic.loss")
+    for first, second in zip(one.history(), two.history(), strict=True):
+        assert [second[term] for term in terms] == pytest.approx([first[term] for term in terms], rel=1e-4)
+
+
+def zeros() -> Dataset:
+    return Dataset(torch.zeros(20, *SHAPE, dtype=torch.uint8), name="zeros")
+
+
+def test_settings_say_everything_that_makes_a_run_the_same_run() -> None:
+    config = TrainConfig(steps=5, batch_size=4, optimizer=Adam(0.01))
+    settings = run_settings(make(BetaVAE, beta=2.0), zeros(), IIDDraw(), config)
+    assert settings["method"]["name"] == "beta-vae" and settings["method"]["arguments"]["beta"] == 2.0
+    assert settings["data"]["name"] == "zeros"
+    assert settings["draw"] == {"name": "IIDDraw", "arguments": {}}
+    assert settings["training"]["batch_size"] == 4
+    assert settings["init_from"] is None
+    other = run_settings(make(BetaVAE, beta=3.0), zeros(), IIDDraw(), config)
+    assert settings != other
+
+
+def test_the_run_that_weights_come_from_is_part_of_the_settings(tmp_path: Path) -> None:
+    config = TrainConfig(steps=2, batch_size=4)
+    first = train(make(BetaVAE).float(), zeros(), out=tmp_path / "first", steps=2, batch_size=4, quiet=True)
+    settings = run_settings(make(BetaVAE), zeros(), IIDDraw(), config, first.folder)
+    assert settings["init_from"] == first.identity
+
+
+def test_initial_weights_are_copied_and_the_step_is_not(tmp_path: Path) -> None:
+    first = train(make(BetaVAE).float(), zeros(), out=tmp_path / "first", steps=2, batch_size=4, quiet=True)
+    method = make(BetaVAE, seed=5).float()
+    init_weights_from(method, first)
+    weights = {name: value for name, value in first.weights().items() if name != "step"}
+    assert_close({name: method.state_dict()[name] for name in weights}, weights, rtol=0, atol=0)
+    assert int(method.step) == 0
+    with pytest.raises(ValueError, match="run of the same method, code size and architecture"):
+        init_weights_from(make(BetaVAE, encoder=MLPEncoder(SHAPE, 4, hidden=(5,))).float(), first)
+
+
+def test_a_folder_that_holds_another_run_is_refused(tmp_path: Path) -> None:
+    settings = run_settings(make(BetaVAE), zeros(), IIDDraw(), TrainConfig(steps=5, batch_size=4))
+    assert isinstance(open_run(settings, tmp_path / "run", resume=False), Run)
+    longer = run_settings(make(BetaVAE), zeros(), IIDDraw(), TrainConfig(steps=5, batch_size=8))
+    with pytest.raises(ValueError, match=r"training\.batch_size"):
+        open_run(longer, tmp_path / "run", resume=True)
+
+
+CONFIG = TrainConfig(steps=5, batch_size=4)
+
+
+def images(size: int = 20) -> Dataset:
+    return Dataset(torch.zeros(size, *SHAPE, dtype=torch.uint8), name="zeros")
+
+
+def test_a_training_that_suits_passes() -> None:
+    check_training(make(BetaVAE), images(), IIDDraw(), CONFIG)
+    check_size(make(BetaVAE), images(4), IIDDraw(), CONFIG)
+
+
+def test_an_optimizer_without_weight_decay_is_named() -> None:
+    config = TrainConfig(steps=5, optimizer=RMSprop(1e-3), weight_decay=0.1)
+    with pytest.raises(ValueError, match="RMSprop has no weight_decay"):
+        check_training(make(BetaVAE), images(), IIDDraw(), config)
+
+
+def test_lr_and_weight_decay_replace_those_of_the_first_player() -> None:
+    config = TrainConfig(steps=5, optimizer=SGD(0.5, momentum=0.9), lr=0.1, weight_decay=0.01)
+    assert config.first_optimizer(make(BetaVAE)) == SGD(0.1, momentum=0.9, weight_decay=0.01)
+    assert TrainConfig(steps=5).first_optimizer(make(BetaVAE)) == make(BetaVAE).players()[0].optimizer
+    assert TrainConfig(steps=5).first_optimizer(make(ContrastivePCA)) is None  # has no player
+
+
+def test_values_outside_the_likelihood_are_refused() -> None:
+    rows = Dataset(torch.full((20, 3), 2.0), name="twos", max_value=1)
+    method = make(
+        BetaVAE, encoder=MLPEncoder((3,), 4, hidden=(5,)), decoder=nn.Linear(4, 3), likelihood=Bernoulli()
+    )
+    with pytest.raises(ValueError, match="needs values from 0 to 1, and the rows of twos range from 2 to 2"):
+        check_training(method, rows, IIDDraw(), CONFIG)
+
+
+def test_pairs_of_different_classes_are_refused_where_the_class_strand_is_swapped() -> None:
+    space = FactorSpace({"label": 2, "angle": 2})
+    data = Dataset(torch.zeros(4, *SHAPE, dtype=torch.uint8), name="grid", factor_space=space, label="label")
+    with pytest.raises(ValueError, match="needs pairs of the same class"):
+        check_training(make(ReconContrast), data, PairDraw(same_class=False), CONFIG)
+
+
+def test_fewer_observations_than_a_methods_batches_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match="needs 8 observations for 2 batches of 4, and the dataset of zeros has 7"
+    ):
+        check_size(make(Intervention), images(7), IIDDraw(), CONFIG)
+    split = TrainConfig(steps=5, batch_size=4, val_fraction=0.5)
+    with pytest.raises(ValueError, match="the training split of zeros has 7"):
+        check_size(make(Intervention), images(7), IIDDraw(), split)
+
+
+def test_a_split_that_cannot_be_drawn_from_is_refused() -> None:
+    with pytest.raises(ValueError, match="pairs that differ in k factors"):
+        check_split((images(), images()), PairDraw(), CONFIG, torch.device("cpu"))
