@@ -6,6 +6,9 @@ from scipy.stats import chisquare
 from torch import Tensor
 from torch.testing import assert_close
 
+from tests.data.small_datasets import NUMBERS as SPACE
+from tests.data.small_datasets import generator
+from tests.data.small_datasets import numbers as dataset
 from unbraid.data.dataset import Dataset
 from unbraid.data.draws import (
     DRAWS,
@@ -21,18 +24,6 @@ from unbraid.data.draws import (
 )
 from unbraid.data.factors import FactorSpace
 from unbraid.types import Batch, ContrastBatch, PairBatch, SetBatch, ViewBatch
-
-SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def dataset(space: FactorSpace = SPACE, **roles: object) -> Dataset:
-    """Rows that hold their row number."""
-    rows = torch.arange(float(space.num_combinations))[:, None]
-    return Dataset(rows, name="numbers", max_value=1, factor_space=space, **roles)
 
 
 def even(counts: Tensor) -> bool:

@@ -10,6 +10,9 @@ from torch import Tensor
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.data.small_datasets import NUMBERS as SPACE
+from tests.data.small_datasets import generator
+from tests.data.small_datasets import numbers as dataset
 from unbraid.data import pair_draw
 from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.dataset import Dataset
@@ -18,18 +21,6 @@ from unbraid.data.pair_draw import PairDraw
 from unbraid.data.rooms import rooms
 from unbraid.schedules import Linear, StepDecay
 from unbraid.types import PairBatch
-
-SPACE = FactorSpace({"a": 2, "b": 3, "c": 4, "one": 1, "d": 5})
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def dataset(space: FactorSpace = SPACE, **roles: object) -> Dataset:
-    """Rows that hold their row number."""
-    rows = torch.arange(float(space.num_combinations))[:, None]
-    return Dataset(rows, name="numbers", max_value=1, factor_space=space, **roles)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Metrics that need the model itself: its decoder, its posterior or its flow."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.sample import Sample
-from unbraid.methods import HasBackgroundCodes, HasLikelihood, Method
+from unbraid.methods import FlowMethod, HasBackgroundCodes, HasLikelihood, Method
 from unbraid.metrics import KLPerDim, kl_per_dim
 from unbraid.objectives import ACTIVE_VARIANCE_SHARE, variance_shares
 
@@ -65,14 +65,13 @@ def inversion(sample: Sample) -> Inversion:
     """Largest error of a flow's inverse on observations (`score`) and on codes of the prior. Lower is better."""
     from unbraid.nn import disable_tf32
 
-    flow = getattr(sample.method, "flow", None)
-    if flow is None:
-        raise NotAvailable(
-            f"This metric needs a flow, and {sample.method.name()} has none. Choose other metrics."
-        )
+    method = sample.method
+    if not isinstance(method, FlowMethod):
+        raise NotAvailable(f"This metric needs a flow, and {method.name()} has none. Choose other metrics.")
 
     def error(x: Tensor, condition: Tensor | None) -> Tensor:
-        z = sample.method.sample_prior(len(x)).to(x)
+        z = method.sample_prior(len(x)).to(x)
+        flow: Any = method.flow
         with disable_tf32():
             errors = flow.inverse(flow(x)) - x, flow(flow.inverse(z)) - z
             return torch.stack([error.abs().max() for error in errors])[None]

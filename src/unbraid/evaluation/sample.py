@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from unbraid.data import Dataset, SetDraw, random_split
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.ground_truth import GroundTruth
-from unbraid.methods import HasFeatureStrands, HasPosterior, Method
+from unbraid.methods import HasPosterior, Method, Predicts, feature_strand_names
 from unbraid.seeds import derive_seed
 
 BATCH_SIZE = 512
@@ -175,18 +175,18 @@ class Sample(GroundTruth):
     @cached_property
     def predictions(self) -> Int[np.ndarray, " n"]:
         """The class that the method predicts for each observation."""
-        if not hasattr(self.method, "predict"):
+        if not isinstance(self.method, Predicts):
             raise NotAvailable(
                 f"This metric needs predicted classes, and {self.method.name()} does not predict classes. Choose other "
                 "metrics."
             )
-        logits = self.map_batches(self.method.predict)  # type: ignore[arg-type]
+        logits = self.map_batches(self.method.predict)
         return logits.argmax(1)
 
     @property
     def feature_strands(self) -> dict[str, tuple[int, ...]] | None:
         """The strands of features with several dimensions; None without them, or within one strand."""
-        names = self.method.feature_strands if isinstance(self.method, HasFeatureStrands) else ()
+        names = feature_strand_names(self.method)
         if not names or self.strand != self.method.strands.default:
             return None
         return {name: self.method.strands[name] for name in names}

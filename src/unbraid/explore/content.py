@@ -11,6 +11,7 @@ from PIL import Image
 from unbraid.explore.examples import POOL, Examples, Factor, class_averages
 from unbraid.explore.matrices import matrix_of
 from unbraid.explore.packing import pack_float32, pack_table
+from unbraid.methods import HasPosterior, feature_strand_names
 from unbraid.report import Activity, about, activity, score_rows, uri
 from unbraid.runs import Model, Run
 from unbraid.strands import Strands
@@ -111,7 +112,7 @@ def ranges(model: Model, examples: Examples) -> Float[np.ndarray, "2 d"]:
     low, high = codes.min(0), codes.max(0)
     margin = np.maximum(0.1 * (high - low), 0.02 * max(float((high - low).max()), 1e-3))
     low, high = low - margin, high + margin
-    if hasattr(model.method, "posterior"):
+    if isinstance(model.method, HasPosterior):
         low, high = np.minimum(low, -PRIOR), np.maximum(high, PRIOR)
     return np.stack([low, high])
 
@@ -144,9 +145,7 @@ def _activity(model: Model, examples: Examples) -> Activity:
 def _matrix(run: Run, model: Model, examples: Examples, found: Activity) -> dict[str, Any] | None:
     """The matrix with its rows in the order of the sliders."""
     order = [dim for group in groups(model.strands, found) for dim in group["codes"]]
-    matrix = matrix_of(
-        run, model.strands, examples, tuple(getattr(model.method, "feature_strands", ())), order
-    )
+    matrix = matrix_of(run, model.strands, examples, feature_strand_names(model.method), order)
     if matrix is None:
         return None
     rows = sorted(range(len(matrix.rows)), key=lambda row: min(map(order.index, matrix.rows[row][1])))

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.data import ColumnScaler
-from unbraid.methods import Method, Predicts
+from unbraid.methods import ClassifiesCodes, Method
 from unbraid.strands import Strands
 
 Condition = Tensor | None  # known nuisances (n, m) or labels (n,), for conditional methods
 
 
 class Encoder(nn.Module):
-    """Observations to codes: the whole code, each strand by its name, and logits if the method predicts classes.
+    """Observations to codes: the whole code, each strand by its name, and logits if the method classifies codes.
 
     Args:
         method: Method to encode with.
@@ -36,8 +36,8 @@ class Encoder(nn.Module):
         outputs = {"codes": codes}
         for name in self.strands:
             outputs[name] = codes.index_select(1, getattr(self, f"strand_{name}"))
-        if "logits" in self.outputs:
-            outputs["logits"] = self.method.classify(codes)  # type: ignore[operator]
+        if isinstance(self.method, ClassifiesCodes):
+            outputs["logits"] = self.method.classify(codes)
         return outputs
 
     def _preprocess(self, observations: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ def has_decoder(method: Method) -> bool:
 
 def output_names(method: Method) -> tuple[str, ...]:
     """The outputs of an encoder: the whole code, its strands, and logits if the method predicts classes."""
-    logits = ("logits",) if isinstance(method, Predicts) else ()
+    logits = ("logits",) if isinstance(method, ClassifiesCodes) else ()
     return ("codes", *_strand_outputs(method.strands), *logits)
 
 

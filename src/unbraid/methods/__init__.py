@@ -26,6 +26,7 @@ from unbraid.methods.cvib import CVIB
 from unbraid.methods.dip_vae_i import DIPVAEI
 from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.flow import FlowMethod
 from unbraid.methods.gin import GIN
 from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.infogan_cr import InfoGANCR
@@ -34,11 +35,13 @@ from unbraid.methods.ivae import IVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.protocols import (
+    ClassifiesCodes,
     HasBackgroundCodes,
     HasFeatureStrands,
     HasLikelihood,
     HasPosterior,
     Predicts,
+    feature_strand_names,
 )
 from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
@@ -76,9 +79,11 @@ __all__ = [
     "BetaVAE",
     "BuildSpec",
     "CNNBetaVAE",
+    "ClassifiesCodes",
     "ContrastVAE",
     "ContrastivePCA",
     "FactorVAE",
+    "FlowMethod",
     "HasBackgroundCodes",
     "HasFeatureStrands",
     "HasLikelihood",
@@ -100,6 +105,7 @@ __all__ = [
     "SupervisedSubembeddings",
     "build_method",
     "built_arguments",
+    "feature_strand_names",
     "method_class",
     "method_classes",
 ]

@@ -4,6 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from unbraid.methods.base import Method
 from unbraid.objectives import Likelihood
 from unbraid.types import Codes, Gaussian, Logits, Observations
 
@@ -30,14 +31,19 @@ class HasLikelihood(Protocol):
 
 @runtime_checkable
 class Predicts(Protocol):
-    """A method with a classifier on its code."""
+    """A method that predicts the class of an observation."""
 
     def predict(self, x: Observations, condition: Tensor | None = None) -> Logits:
         """A logit per class."""
         ...
 
+
+@runtime_checkable
+class ClassifiesCodes(Predicts, Protocol):
+    """A method whose prediction depends on the code alone."""
+
     def classify(self, codes: Codes) -> Logits:
-        """A logit per class, from the code."""
+        """A logit per class."""
         ...
 
 
@@ -58,3 +64,8 @@ class HasBackgroundCodes(Protocol):
     def background_codes(self, codes: Codes) -> Codes:
         """The codes from which background observations are decoded."""
         ...
+
+
+def feature_strand_names(method: Method) -> tuple[str, ...]:
+    """The strands of the method's features; none for a method without features of several dimensions."""
+    return method.feature_strands if isinstance(method, HasFeatureStrands) else ()

@@ -12,6 +12,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from unbraid.data import Dataset
+from unbraid.methods import HasBackgroundCodes
 from unbraid.report.charts import COLORS, DARK_COLORS, chart
 from unbraid.report.figures import Figure, Row, examples
 from unbraid.runs import Model
@@ -61,12 +62,13 @@ def strands_apart(model: Model, dataset: Dataset, *, count: int = 10, seed: int 
 def both_reconstructed(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
     """Background and target images and their reconstructions (Fig. 7)."""
     y, x = examples(_background(dataset), count, seed=seed), examples(dataset, count, seed=seed)
-    reference: Callable[..., torch.Tensor] = getattr(model.method, "background_codes", lambda codes: codes)
-    with torch.no_grad():
-        background_codes = reference(model.encode(y).to(model.method.step.device)).cpu()
+    codes = model.encode(y)
+    if isinstance(model.method, HasBackgroundCodes):
+        with torch.no_grad():
+            codes = model.method.background_codes(codes.to(model.method.step.device)).cpu()
     rows = (
         Row("background", y),
-        Row("decoded", model.decode(background_codes)),
+        Row("decoded", model.decode(codes)),
         Row("target", x),
         Row("decoded", model.reconstruct(x)),
     )

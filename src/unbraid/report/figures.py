@@ -13,6 +13,7 @@ from PIL import Image
 from torch import Generator, Tensor
 
 from unbraid.data import Dataset
+from unbraid.methods import HasPosterior
 from unbraid.metrics import kl_per_dim
 from unbraid.report.image_grid import image_sheet
 from unbraid.runs import Model
@@ -89,10 +90,11 @@ def conditions(model: Model, dataset: Dataset, count: int, *, seed: int = 0) -> 
 @torch.no_grad()
 def activity(model: Model, x: Observations) -> Activity:
     """Activity of each dimension on these observations."""
-    posterior = getattr(model.method, "posterior", None)
-    if posterior is None:
+    if not isinstance(model.method, HasPosterior):
         return Activity(model.encode(x).numpy().var(0), "variance")
-    mean, logvar = (parameter.cpu().numpy() for parameter in posterior(x.to(model.method.step.device)))
+    mean, logvar = (
+        parameter.cpu().numpy() for parameter in model.method.posterior(x.to(model.method.step.device))
+    )
     return Activity(kl_per_dim(mean, logvar).per_dim, "nats")
 
 

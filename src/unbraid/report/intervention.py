@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from unbraid.data import Dataset
+from unbraid.methods import feature_strand_names
 from unbraid.report.figures import MAX_ROWS, Figure, Row, activity, examples
 from unbraid.runs import Model
 from unbraid.types import Codes
@@ -111,7 +112,7 @@ def neighbors(
         count: Number of images that are searched.
         seed: Random seed for sampling images.
     """
-    names = list(getattr(model.method, "feature_strands", ()) if strands is None else strands)
+    names = list(feature_strand_names(model.method) if strands is None else strands)
     if not names:
         raise ValueError(f"{model.method.name()} has no feature strands. Pass strands=….")
     tables = dataset.to("cpu")
@@ -159,7 +160,7 @@ def interventions(
     first, other = x[:count], x[count : 2 * count]
     codes, others = model.encode(first), model.encode(other)
     if strands is None:
-        strands = list(getattr(model.method, "feature_strands", ())) or activity(model, x).active[:3]
+        strands = list(feature_strand_names(model.method)) or activity(model, x).active[:3]
     rows = [Row("image", first), Row("other", other), Row("decoded", model.decode(codes))]
     for strand in strands:
         name = f"dimension {strand}" if isinstance(strand, int) else strand

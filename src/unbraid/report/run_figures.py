@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unbraid.data import Dataset
+from unbraid.methods import HasPosterior, feature_strand_names
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import CONTRAST_FIGURES, has_contrast
 from unbraid.report.figures import Figure, activity, examples, reconstructions, swaps, traversals
@@ -62,9 +63,9 @@ def make_figures(run: Run, model: Model, dataset: Dataset) -> tuple[dict[str, Fi
     for name, (_, figure) in (available if shows_images(run) else {}).items():
         if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
             continue
-        if name == "quantiles" and hasattr(model.method, "posterior") and not _correlated(dataset):
+        if name == "quantiles" and isinstance(model.method, HasPosterior) and not _correlated(dataset):
             continue  # codes with a prior have traversals over fixed values instead
-        if name == "neighbors" and not getattr(model.method, "feature_strands", ()):
+        if name == "neighbors" and not feature_strand_names(model.method):
             continue
         try:
             notes = _notes(run, model, dataset) if name == "quantiles" else {}
@@ -126,7 +127,7 @@ def _notes(run: Run, model: Model, dataset: Dataset) -> dict[str, list]:
 
 def _scored(model: Model) -> list[str | int]:
     """Rows of DCI: the feature strands if the method has any, otherwise the dimensions of the default strand."""
-    return list(getattr(model.method, "feature_strands", ()) or model.strands[model.strands.default])
+    return list(feature_strand_names(model.method) or model.strands[model.strands.default])
 
 
 def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]:

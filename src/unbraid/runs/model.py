@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unbraid.data import ColumnScaler
 from unbraid.distributed import choose_device
-from unbraid.methods import Method, method_class
+from unbraid.methods import Method, Predicts, method_class
 from unbraid.runs.exported_model import ExportedModel, is_exported
 from unbraid.runs.folder import Run
 from unbraid.settings import from_json
@@ -103,11 +103,11 @@ class Model:
         self, x: Tensor | np.ndarray, *, condition: Tensor | None = None, batch_size: int = 512
     ) -> Logits:
         """One logit per class and observation, from a method that predicts classes."""
-        if not hasattr(self.method, "predict"):
+        if not isinstance(self.method, Predicts):
             raise ValueError(
                 f"{self.method.name()} does not predict classes. Train a method that does, such as cnn."
             )
-        return self._in_batches(self.method.predict, self._observations(x), condition, batch_size)  # type: ignore[arg-type]
+        return self._in_batches(self.method.predict, self._observations(x), condition, batch_size)
 
     def reconstruct(self, x: Tensor | np.ndarray, *, condition: Tensor | None = None) -> Observations:
         """The observations after encoding and decoding."""

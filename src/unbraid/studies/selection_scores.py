@@ -16,6 +16,7 @@ import torch
 
 from unbraid.data import Dataset
 from unbraid.evaluation import Sample, evaluate
+from unbraid.methods import HasPosterior
 from unbraid.metrics import cross_votes, kl_per_dim, model_centrality, udr
 from unbraid.runs import Model, Run
 from unbraid.settings import to_json
@@ -54,7 +55,7 @@ def _by_udr(
             for one in group
         ]
         kl = None
-        if all(hasattr(one.model.method, "posterior") for one in group):
+        if all(isinstance(one.model.method, HasPosterior) for one in group):
             kl = [
                 kl_per_dim(*sample.posterior).per_dim[list(sample.method.strands[sample.strand])]
                 for sample in encoded
