@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup test demo docs lint format clean
+.PHONY: help setup test demo docs lint format options clean
 
 help:
 	@echo "make setup   make $(VENV) and install the pinned environment"
@@ -12,6 +12,7 @@ help:
 	@echo "make demo    set up, then train five systems and write one page about them"
 	@echo "make docs    set up, then build the documentation; warnings are errors"
 	@echo "make format  format the code"
+	@echo "make options write the tables of options after an option was added, removed or reworded"
 	@echo "make clean   remove what was built, the environment too"
 
 setup: $(READY)
@@ -43,6 +44,10 @@ docs: setup
 	@echo "== Building the documentation"
 	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+options: setup
+	@$(BIN)/python benchmarks/introduced.py
+	@$(BIN)/python -m unbraid.cli.option_table
 
 format: setup
 	@$(BIN)/ruff check --fix .

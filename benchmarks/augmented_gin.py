@@ -24,10 +24,10 @@ from torch import Generator
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.set_draw import SetDraw
-from unbraid.metrics import spectrum
+from unbraid.metrics import latent_mcc, latent_r2, spectrum
 from unbraid.objectives import factorial_nll, set_moments
 from unbraid.report.charts import file_bytes
-from unbraid.report.flow_charts import recovery_chart, rotation_chart, spectrum_chart
+from unbraid.report.flow_charts import Recovered, recovery_chart, rotation_chart, spectrum_chart
 from unbraid.report.flows import augmented_samples, class_means, variable, variables
 from unbraid.report.image_grid import png_bytes
 from unbraid.runs.folder import Run
@@ -123,13 +123,18 @@ def mixture_figures(runs: list[Run], out: Path, root: Path | None) -> None:
             rows = torch.arange(len(dataset))
             assert dataset.latents is not None and dataset.combinations is not None
             observed = dataset.observe(rows)
-            given = dataset.combinations if model.method.conditions_on_labels else None
-            codes = model.encode(observed, condition=given).numpy()
+            given = dataset.combinations if model.method.conditions_on == "labels" else None
+            z, latents = (
+                model.encode(observed, condition=given).numpy(),
+                dataset.latents.informative(rows).numpy(),
+            )
+            mcc = latent_mcc(z, latents)
+            found = Recovered(z, mcc.codes, latent_r2(z, latents).score, mcc.score, spectrum(z))
             chart = recovery_chart(
                 observed.numpy(),
-                dataset.latents.informative(rows).numpy(),
+                latents,
                 dataset.combinations.numpy(),
-                {f"found, {title} of {len(group)}": codes},
+                {f"found, {title} of {len(group)}": found},
             )
             (out / f"mixture-{_file(name)}-{title}.png").write_bytes(file_bytes(chart, "png"))
     turned = {name: group[0] for name, group in grouped(runs).items() if name.startswith("both, noise 0.01")}

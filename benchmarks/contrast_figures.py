@@ -17,7 +17,9 @@ from pathlib import Path
 
 from unbraid import Plan, load
 from unbraid.report.charts import curve_chart, curves_of, file_bytes
-from unbraid.report.contrast import CONTRAST_FIGURES, has_contrast, salient_map
+from unbraid.report.contrast import has_contrast, salient_map
+from unbraid.report.figure_table import FIGURES
+from unbraid.report.figures import Figure
 from unbraid.report.image_grid import png_bytes
 from unbraid.report.sweeps import sweep_chart
 from unbraid.runs.folder import Run
@@ -113,8 +115,10 @@ def main() -> None:
     for name, run in first.items():
         model, dataset = load(run.folder), training_dataset(run, arguments.data_root)
         if dataset.images and has_contrast(model, dataset):
-            for figure, (_, draw) in CONTRAST_FIGURES.items():
-                write(out, f"{name}-{figure}", png_bytes(draw(model, dataset).sheet()))
+            for entry in ("samples", "strands-apart", "both-reconstructed", "salient-grid"):
+                figure = FIGURES[entry].draw(model, dataset)
+                assert isinstance(figure, Figure)
+                write(out, f"{name}-{entry}", png_bytes(figure.sheet()))
         if has_contrast(model, dataset):
             chart = salient_map(model, dataset, count=arguments.points)
             write(out, f"{name}-map", file_bytes(chart, "png"))

@@ -32,8 +32,8 @@ from unbraid.types import Terms
 METHODS = (
     *("beta-vae", "sw-vae", "recon-contrast", "principled-contrast", "cvae"),
     *("subinfomax none", "subinfomax infomin", "subinfomax orthogonality", "subinfomax permuted"),
-    *("subinfomax hessian", "subinfomax correlation", "subinfomax dependence"),
-    *("intervention", "intervention paper", "intervention plain", "intervention sequential"),
+    *("subinfomax hessian", "independent correlation", "independent dependence"),
+    *("intervention", "intervention paper", "intervention plain", "sequential-intervention"),
     "infogan-cr regularized",
 )
 SMALL = {"architecture": "conv"}  # instead of a ResNet, which is too slow on two cores

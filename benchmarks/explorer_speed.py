@@ -64,7 +64,7 @@ def measure(browser: Any, run: Run, out: Path) -> str:
         f"{run.method_name} on {run.data_name} {tuple(model.shape)}: {path.stat().st_size / 1e6:.2f} MB, from input to "
         f"picture {statistics.median(times):.1f} ms, {max(times):.1f} ms at most of {len(times)}"
     )
-    if not model.method.conditions_on_nuisances:
+    if model.method.conditions_on != "nuisances":
         dataset, generator = training_dataset(run), torch.Generator().manual_seed(0)
         with torch.no_grad():
             codes = model.method.encode(dataset.observe(dataset.sample_indices(100, generator)))

@@ -47,8 +47,8 @@ PLANS: dict[str, Plan] = {
     "cvib": Plan("cvib", "credit", {**ROWS, "architecture": "mlp", "likelihood": Normal(1.0)}),
     "recon-contrast": Plan("recon-contrast", "colored-mnist", {**DIGITS, "predictive_dim": 8}),
     "intervention": Plan("intervention", "hue-mnist", {**HUES, "num_features": 3, "feature_dim": 2}),
-    "intervention-in-turn": Plan(
-        "intervention",
+    "sequential-intervention": Plan(
+        "sequential-intervention",
         "hue-mnist",
         {
             **HUES,
@@ -74,6 +74,11 @@ PLANS: dict[str, Plan] = {
         name: Plan(name, "mnist-stl10", {**VIEWS, "batch_size": 16})
         for name in ("simclr", "supcon", "subinfomax", "supervised-subembeddings")
     },
+    "independent-subembeddings": Plan(
+        "independent-subembeddings",
+        "mnist-stl10",
+        {**VIEWS, "batch_size": 16, "lambda_correlation": 5.0, "lambda_dependence": 1.0},
+    ),
 }
 LABELED = (
     "mig",

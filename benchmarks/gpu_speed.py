@@ -53,7 +53,8 @@ CONTRASTING = (
 )
 DATASETS: dict[str, Callable[[], Dataset]] = {  # by row or method, where sprites do not serve
     **dict.fromkeys(PREDICTING, colored_mnist),
-    **dict.fromkeys(("simclr", "subinfomax", "supcon", "supervised-subembeddings"), mnist_stl10),
+    **dict.fromkeys(("simclr", "subinfomax", "independent-subembeddings", "supcon"), mnist_stl10),
+    "supervised-subembeddings": mnist_stl10,
     **dict.fromkeys(CONTRASTING, grassy_mnist),
     **dict.fromkeys(("augmented-gin", "gin"), digits),
     "augmented-gin synthetic": mixture,
@@ -69,7 +70,7 @@ SEQUENTIAL: dict[str, Any] = {  # during the training of its first feature
 CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with settings of its own
     "intervention paper": ("intervention", {"architecture": "conv-factor-vae"}),
     "intervention plain": ("intervention", {"architecture": "conv-factor-vae", "lambda_translation": 0.0}),
-    "intervention sequential": ("intervention", SEQUENTIAL),
+    "sequential-intervention": ("sequential-intervention", SEQUENTIAL),
     "infogan-cr regularized": ("infogan-cr", {"contrast_start_step": 0}),
     "subinfomax none": ("subinfomax", RESNET),
     "subinfomax infomin": ("subinfomax", RESNET | {"lambda_infomin": 0.1}),
@@ -80,8 +81,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {  # further rows: a method with 
         "subinfomax",
         RESNET | {"lambda_hessian": 0.1, "pipeline": "unified", "regularize_features": ("hessian",)},
     ),
-    "subinfomax correlation": ("subinfomax", RESNET | {"lambda_correlation": 5.0, "pipeline": "balanced"}),
-    "subinfomax dependence": ("subinfomax", RESNET | {"lambda_dependence": 1.0, "pipeline": "balanced"}),
+    "independent correlation": ("independent-subembeddings", RESNET | {"lambda_correlation": 5.0}),
+    "independent dependence": ("independent-subembeddings", RESNET | {"lambda_dependence": 1.0}),
     "augmented-gin synthetic": ("augmented-gin", {}),
 }
 

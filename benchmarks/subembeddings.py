@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 
 from unbraid.evaluation.sample import Sample
-from unbraid.methods.subinfomax import REGULARIZERS
 from unbraid.report.charts import file_bytes
 from unbraid.report.image_grid import png_bytes
 from unbraid.report.subembeddings import (
     SCORE,
-    accuracies,
     accuracy_chart,
     location_chart,
     map_chart,
+    strand_accuracies,
     tradeoff_chart,
     view_pairs,
 )
@@ -35,16 +34,21 @@ from unbraid.runs.folder import Run
 from unbraid.runs.model import load
 from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
 
-OWN = (*REGULARIZERS, "directions")
+PLAIN = ("none", "none, unified", "independent-subembeddings")  # without a regularizer
 NEAR = 0.02  # what a half, or the whole code, may lose
 
 
 def setting_of(run: Run) -> str:
-    """The regularizers of a run with their weights, and its pipeline where that is not the paper's first."""
+    """The regularizers of a run with their weights; the method if it is not SubInfoMax, and the pipeline if it
+    is not its first."""
     arguments = run.settings["method"]["arguments"]
+    named = [
+        f"{name.removeprefix('lambda_').replace('_', ' ')} {value:g}"
+        for name, value in arguments.items()
+        if name.startswith(("lambda_", "independent_")) and value
+    ]
     if run.method_name != "subinfomax":
-        return run.method_name
-    named = [f"{name.replace('_', ' ')} {arguments[name]:g}" for name in OWN if arguments.get(name)]
+        return ", ".join([run.method_name, *named])
     pipeline = arguments["pipeline"]
     return " + ".join(named or ["none"]) + ("" if pipeline == "separate" else f", {pipeline}")
 
@@ -67,7 +71,7 @@ def lines(runs: list[Run]) -> list[dict[str, Any]]:
     for run in runs:
         if found := numbers(run):
             groups.setdefault(setting_of(run), []).append(in_order(found, factors))
-    plain = [entry for name in ("none", "none, unified", "none, balanced") for entry in groups.get(name, [])]
+    plain = [entry for name in PLAIN for entry in groups.get(name, [])]
     level = {factor: _mean(plain, f"accuracy.whole.{factor}") for factor in factors} if plain else {}
     return [_line(name, group, factors, level) for name, group in groups.items()]
 
@@ -104,7 +108,7 @@ def _line(
         "n": len(group),
         "accuracy": {part: [_mean(group, f"accuracy.{part}.{f}") for f in factors] for part in parts},
         "chance": [_mean(group, f"chance.{f}") for f in factors],
-        "min_gap_schedule": [_mean(group, f"gap.{f}") for f in factors],
+        "gap": [_mean(group, f"gap.{f}") for f in factors],
         "gap variance": [statistics.pvariance([100 * entry[f"gap.{f}"] for entry in group]) for f in factors],
         "diagonal": sum(entry["diagonal"] for entry in group),
         "degenerate": {
@@ -163,7 +167,7 @@ def figures(runs: list[Run], out: Path, root: Path | None) -> None:
     (out / "view_pairs.png").write_bytes(png_bytes(view_pairs(dataset).sheet()))
     (out / "places.png").write_bytes(file_bytes(location_chart(), "png"))
     tables = {
-        name: accuracies(run, "r" if run.method_name == "supervised-subembeddings" else "z")
+        name: strand_accuracies(run).get("r" if run.method_name == "supervised-subembeddings" else "z", {})
         for name, run in first.items()
     }
     chart = accuracy_chart({name: table for name, table in tables.items() if table})

@@ -11,6 +11,7 @@ import io
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import torch
 from PIL import Image
@@ -20,9 +21,10 @@ from unbraid import Plan, load, open_dataset, replace
 from unbraid.data.draws import PairDraw
 from unbraid.data.palettes import PALETTES
 from unbraid.explore import write_explorer
-from unbraid.methods import method_class, method_classes
+from unbraid.methods import ClosedForm, method_class, method_classes
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
+from unbraid.metrics import latent_mcc, latent_r2, spectrum
 from unbraid.optimizers import Adam
 from unbraid.recipes.augmented_gin import figure1
 from unbraid.report import (
@@ -36,10 +38,10 @@ from unbraid.report import (
 from unbraid.report.charts import file_bytes
 from unbraid.report.contrast import both_reconstructed, has_contrast, strands_apart, target_and_background
 from unbraid.report.figures import activity, examples
-from unbraid.report.flow_charts import recovery_chart
+from unbraid.report.flow_charts import Recovered, recovery_chart
 from unbraid.report.flows import augmented_samples
 from unbraid.report.subembeddings import view_pairs
-from unbraid.schedules import Linear
+from unbraid.schedules import Exponential, Linear
 from unbraid.types import ContrastBatch, PairBatch
 
 ROWS = 6  # codes to show, busiest first
@@ -65,7 +67,7 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
             "seed": 0,
             "salient_dim": 4,
         }
-        if method_class(method).closed_form:
+        if issubclass(method_class(method), ClosedForm):
             return Plan(method, "faces", {"show": "accessories", "salient_dim": 4})
         return Plan(method, "faces", options | {"common_dim": 12, "beta": 0.2, "optimizer": Adam(1e-3)})
     plan = Plan(
@@ -79,8 +81,15 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
     if method in ("infogan", "infogan-cr"):  # whose players have rates of their own
         late = {"contrast_start_step": round(0.9 * steps)} if method == "infogan-cr" else {}
         return Plan(method, "sprites", {**plan.options, "optimizer": None, **late})
+    correlated: dict[str, Any] = {"architecture": "conv-factor-vae", "correlate": ("pos_x", "scale")}
     if method == "intervention":
-        return replace(plan, architecture="conv-factor-vae", correlate=("pos_x", "scale"))
+        return replace(plan, **correlated)
+    if method == "sequential-intervention":
+        schedules = {
+            "feature_schedule": Linear(2.0, 10.0, max(1, round(0.6 * steps))),
+            "beta_schedule": Exponential(16.0, 1.0, steps),
+        }
+        return replace(plan, beta=0.5, lambda_translation=0.0, **schedules, **correlated)
     if method_class(method).batch_type is PairBatch:
         return replace(
             plan, batch_size=batch // 2, pair_rule="exactly", k=1
@@ -102,7 +111,7 @@ def picture_of(plan: Plan, device: str) -> Image.Image:
         return stack([figure.sheet() for figure in both])
     active = activity(model, examples(dataset, 512)).active[:ROWS]
     move = traversals if hasattr(model.method, "posterior") else quantile_traversals
-    figures = reconstructions(model, dataset, count=9), move(model, dataset, codes=active)
+    figures = reconstructions(model, dataset, count=9), move(model, dataset, dims=active)
     return stack([figure.sheet() for figure in figures])
 
 
@@ -122,8 +131,13 @@ def recovered(method: str, device: str) -> Image.Image:
         seen, given = plan.dataset(), model.method.condition_from(dataset.combinations, None)
         codes[name] = model.encode(seen.observe(seen.indices()), condition=given).cpu().numpy()
     observed, latents = dataset.observe(dataset.indices()), dataset.latents.informative(dataset.indices())
-    labels = dataset.combinations.numpy()
-    chart = file_bytes(recovery_chart(observed.numpy(), latents.numpy(), labels, codes), "png")
+    labels, found = dataset.combinations.numpy(), {}
+    for name, z in codes.items():
+        mcc, r2 = latent_mcc(z, latents.numpy()), latent_r2(z, latents.numpy())
+        found[name] = Recovered(
+            z, mcc.codes, r2.score, mcc.score, spectrum(z) if z.shape[1] > latents.shape[1] else None
+        )
+    chart = file_bytes(recovery_chart(observed.numpy(), latents.numpy(), labels, found), "png")
     picture = Image.open(io.BytesIO(chart)).convert("RGB")
     return picture.resize((1000, picture.height * 1000 // picture.width)).quantize(32)
 
@@ -267,7 +281,7 @@ def main() -> None:
         if method in RECOVERING:
             save(recovered(method, arguments.device), arguments.out / f"{method.replace('-', '_')}.png")
             continue
-        plan = plan_of(method, arguments.steps, arguments.batch, arguments.size)
+        plan = plan_of(method, arguments.steps, arguments.batch_size, arguments.image_size)
         save(picture_of(plan, arguments.device), arguments.out / f"{method.replace('-', '_')}.png")
     if not arguments.methods:
         for name in ("sprites", "rooms"):

@@ -42,6 +42,7 @@ def table(folder: Path) -> set[tuple[str, ...]]:
 def record(method: str, seed: int, value: float, **other: Any) -> dict[str, Any]:
     """One row of results.csv."""
     common = {"data": "sprites", "on": "", "settings": "{}", "metric": "mig", "protocol": ""}
+    common |= {"higher_is_better": True}
     sizes = {"n": 10, "n_test": 0, "seconds": 0.1, "unbraid": "0.1.0", "torch": "2"}
     return {
         "method": method,

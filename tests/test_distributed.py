@@ -19,7 +19,13 @@ from unbraid.distributed import (
     shard_batch,
     world_size,
 )
-from unbraid.methods import AnnealedVAE, BetaTCVAE, Intervention
+from unbraid.methods import (
+    AnnealedVAE,
+    BetaTCVAE,
+    IndependentSubembeddings,
+    Intervention,
+    SequentialIntervention,
+)
 from unbraid.methods.base import Method
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.schedules import Constant, Linear
@@ -37,9 +43,15 @@ def cases() -> dict[str, Method]:
     methods: dict[str, Method] = {cls.name(): make(cls) for cls in METHODS}
     methods["beta-tcvae, stratified"] = make(BetaTCVAE, sampling="stratified")
     methods["annealed-vae, divided"] = divided()
-    methods["intervention, unrolled, with a bottleneck"] = make(Intervention, unrolled=True, beta=2.0)
-    methods["intervention, frozen"] = frozen = make(
-        Intervention, beta=2.0, feature_schedule=Linear(1.0, 4.0, 30), freeze_learned=True, prune_kl=0.1
+    methods["intervention, unrolled"] = make(Intervention, unrolled=True)
+    methods["sequential-intervention, unrolled"] = make(SequentialIntervention, unrolled=True, beta=2.0)
+    methods["independent-subembeddings, correlation"] = make(IndependentSubembeddings, lambda_correlation=1.0)
+    methods["sequential-intervention, frozen"] = frozen = make(
+        SequentialIntervention,
+        beta=2.0,
+        feature_schedule=Linear(1.0, 4.0, 30),
+        freeze_learned=True,
+        prune_kl=0.1,
     )
     frozen.step.fill_(15)
     return methods

@@ -17,6 +17,7 @@ RUN = (
     "data.md",
     "export.md",
     "estimators.md",
+    "independent_directions.md",
 )  # pages whose Python takes seconds
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from unbraid.optimizers import Adam, Optimizer
-from unbraid.options import Option, first_sentence, merge, options_of, usage
+from unbraid.options import Namespaces, Option, first_sentence, options_of
 from unbraid.schedules import Linear, Schedule
 
 
@@ -72,14 +72,59 @@ def test_a_wrong_value_raises_one_sentence(kind: object, text: str, sentence: st
 
 def test_usage_shows_the_form_of_a_value() -> None:
     options = options_of(Example, leave_out=("encoder",))
-    assert [usage(option) for option in options.values()] == ["float", "a,b,…", "a|b", "name:value:…"]
+    assert [option.listed().form for option in options.values()] == ["float", "a,b,…", "a|b", "name:value:…"]
 
 
-def test_an_option_belongs_to_one_group() -> None:
-    option = Option("beta", float, 1.0, "")
-    assert merge({"method": {"beta": option}}) == {"beta": ("method", option)}
-    with pytest.raises(ValueError, match="both method and data"):
-        merge({"method": {"beta": option}, "data": {"beta": option}})
+def test_help_shows_the_default_after_the_text() -> None:
+    shown = {
+        value: Option("x", type(value), value, "Size.").listed().help
+        for value in (None, (), 2.5, True, False, ("a", "b"))
+    }
+    assert shown == {
+        None: "Size.",
+        (): "Size.",
+        2.5: "Size. [default: 2.5]",
+        True: "Size. [default: on]",
+        False: "Size. [default: off]",
+        ("a", "b"): "Size. [default: a,b]",
+    }
+
+
+def namespaces() -> Namespaces[Option]:
+    beta, noise = Option("beta", float, 1.0, ""), Option("noise", float, 0.0, "")
+    owners = {"method": {"beta": beta, "noise": noise}, "data": {"noise": noise}}
+    return Namespaces(owners, {"method": "the method m", "data": "the dataset d"})
+
+
+def test_a_short_name_is_enough_where_one_owner_has_it() -> None:
+    options = namespaces()
+    assert options.find("beta") == options.find("method.beta") == ("method", options.owners["method"]["beta"])
+    assert options.find("data.noise")[0] == "data"
+    assert [options.shortest(owner, option.name) for owner, option in options] == [
+        *("beta", "method.noise", "data.noise")
+    ]
+    assert options.group({"beta": 2, "data.noise": 1}) == {"method": {"beta": 2}, "data": {"noise": 1}}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("noise", r"noise belongs to the method m and to the dataset d\. Write method\.noise or data\.noise"),
+        ("betta", "no option of the method m on the dataset d 'betta'; did you mean beta"),
+        ("data.beta", "no option of the dataset d 'beta'"),
+        ("date.noise", "no group of options 'date'; did you mean data"),
+    ],
+)
+def test_other_names_get_one_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        namespaces().find(name)
+
+
+def test_an_option_without_an_annotation_has_the_type_of_its_default() -> None:
+    def own(gamma=1.0, names=(), on=True, other=None) -> None:  # noqa: ANN001
+        """Own code without annotations."""
+
+    assert [option.kind for option in options_of(own).values()] == [float, tuple, bool, str]
 
 
 def test_a_summary_is_the_first_paragraph_on_one_line() -> None:

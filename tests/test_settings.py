@@ -65,10 +65,10 @@ def test_values_that_json_cannot_hold_are_refused() -> None:
 
 def test_a_custom_network_is_named_but_not_rebuilt() -> None:
     description = to_json(nn.Linear(2, 2))
-    assert description == {"custom": "torch.nn.modules.linear.Linear", "parameters": [[2, 2], [2]]}
+    assert description == {"custom": "torch.nn.modules.linear:Linear", "parameters": [[2, 2], [2]]}
     assert to_json(nn.Linear(2, 3)) != description  # two networks of one class are not the same run
     with pytest.raises(
-        ValueError, match=r"custom network, torch\.nn\.modules\.linear\.Linear\. Pass it to load"
+        ValueError, match=r"network of your own, torch\.nn\.modules\.linear:Linear\. Pass it to load"
     ):
         from_json(description)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.strands import Strands
+from unbraid.strands import Strands, innermost_strands
 
 STRANDS = Strands({"common": [0, 1], "salient": [2], "all": [0, 1, 2, 3]}, size=4, default="salient")
 
@@ -111,6 +111,11 @@ def test_gradients_flow_through_codes_and_values(codes: torch.Tensor) -> None:
 def test_errors(mistake, sentence: str) -> None:  # noqa: ANN001
     with pytest.raises(ValueError, match=sentence):
         mistake()
+
+
+def test_innermost_strands_contain_no_other_strand() -> None:
+    parts = {"predictive": [0], "known": [1], "unknown": [2], "nuisance": [1, 2], "all": [0, 1, 2]}
+    assert innermost_strands(Strands(parts, size=3)) == ("predictive", "known", "unknown")
 
 
 def test_the_text_of_strands() -> None:

@@ -58,7 +58,7 @@ PHRASES = (
     ),
     *("--codes", "--optimiser", "--hold-out", "--law-seed", "--free ", "--members", "--inks", "data get "),
 )
-WHERE_OLD_NAMES_ARE_ACCEPTED = ("cli/aliases.py", "unbraid/settings.py", "schedules.py", "studies/select")
+WHERE_OLD_NAMES_ARE_ACCEPTED = ("cli/spelling.py", "unbraid/settings.py", "schedules.py", "studies/select")
 
 
 def identifiers(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -16,6 +16,7 @@ from unbraid.methods.base import Method, build_method
 from unbraid.methods.flow import FlowMethod
 from unbraid.methods.predictor import Predictor
 from unbraid.nn import Critic, MLPDecoder, MLPEncoder, MLPFeatures, RowFlow
+from unbraid.objectives import MLPTranslator
 from unbraid.types import Batch, ContrastBatch, Gaussian, Observations, PairBatch, SetBatch, Terms, ViewBatch
 
 M = TypeVar("M", bound=Method)
@@ -28,7 +29,9 @@ SMALL: dict[str, dict[str, Any]] = {  # options of methods that have a code size
     "cnn": {"feature_dim": 4},
     "infogan": {"code_dim": 3, "noise_dim": 1},
     "infogan-cr": {"code_dim": 3, "noise_dim": 1, "contrast_start_step": 0},
-    "intervention": {"num_features": 4, "inner_width": 2, "inner_steps": 2},
+    "independent-subembeddings": {"embedding_dim": 4, "temperature": 0.5, "lambda_dependence": 0.1},
+    "intervention": {"num_features": 4, "translator": MLPTranslator(width=2, steps=2)},
+    "sequential-intervention": {"num_features": 4, "translator": MLPTranslator(width=2, steps=2)},
     "recon-contrast": {"predictive_dim": 2, "known_nuisance_dim": 1, "unknown_nuisance_dim": 1},
     "uai": {"e1_dim": 2, "e2_dim": 2},
     "vfae": {"z1_dim": 3, "z2_dim": 1},
@@ -44,6 +47,7 @@ BUILT = {  # networks that `default_arguments` must build
     "contrastive-pca": ("encoder",),
     "infogan-cr": ("critic",),
     "intervention": ("encoder", "decoder"),
+    "sequential-intervention": ("encoder", "decoder"),
     "srb-vae": ("critic",),
     "svae": ("critic",),
 }
@@ -106,7 +110,7 @@ def make(cls: type[M], *, seed: int = 0, **settings: Any) -> M:
     settings = SMALL.get(cls.name(), {}) | settings
     if issubclass(cls, FlowMethod):
         settings = {"flow": RowFlow(SHAPE, blocks=2, width=8, identity=False)} | settings
-    elif not issubclass(cls, Predictor) and not cls.conditions_on_labels:
+    elif not issubclass(cls, Predictor) and cls.conditions_on != "labels":
         # the `default_arguments` of the others choose sizes that fit
         parts = {
             "encoder": MLPEncoder(SHAPE, CODES, hidden=(16,)),
@@ -130,7 +134,11 @@ def normalized(cls: type[M], **settings: Any) -> M:
     """A method whose networks have batch normalization, for images of 28 by 28."""
     torch.manual_seed(0)
     sizes: dict[str, Any] = {"n": N, "classes": CLASSES, "nuisances": NUISANCES}
-    settings = ({} if cls.has_own_code_size else {"latent_dim": CODES}) | SMALL.get(cls.name(), {}) | settings
+    settings = (
+        ({"latent_dim": CODES} if "latent_dim" in cls.code_size_options else {})
+        | SMALL.get(cls.name(), {})
+        | settings
+    )
     return build_method(cls, LARGER, architecture="conv-contrast", **sizes, **settings)
 
 

@@ -17,6 +17,7 @@ if "CUDA_MPS_PIPE_DIRECTORY" not in os.environ:
 
 if TYPE_CHECKING:
     from unbraid import data, estimators, explore, methods, metrics, nn, objectives
+    from unbraid.custom_code import use
     from unbraid.data import Dataset, FactorSpace, open_dataset
     from unbraid.evaluation import evaluate
     from unbraid.export import export
@@ -47,6 +48,7 @@ _PACKAGE_OF = {
     "study": "unbraid.studies",
     "train": "unbraid.training",
     "train_population": "unbraid.training",
+    "use": "unbraid.custom_code",
 }
 _PACKAGES = ("data", "estimators", "explore", "methods", "metrics", "nn", "objectives")
 
@@ -77,6 +79,7 @@ __all__ = [
     "study",
     "train",
     "train_population",
+    "use",
 ]
 
 

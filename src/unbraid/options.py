@@ -5,12 +5,13 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from unbraid.settings import Spec
+from unbraid.settings import Spec, lookup
 
 T = TypeVar("T")
+OptionType = TypeVar("OptionType", "Option", "ListedOption")
 
 
 class Option(NamedTuple):
@@ -21,12 +22,32 @@ class Option(NamedTuple):
     default: Any
     help: str
 
+    @property
+    def is_switch(self) -> bool:
+        """Whether the option is on or off: --antialias or --no-antialias."""
+        return self.kind is bool
+
+    def listed(self) -> "ListedOption":
+        """The option as help shows it."""
+        return ListedOption(
+            self.name, self.is_switch, _form(self.kind), self.help + _shown_default(self.default)
+        )
+
     def parse(self, text: str) -> Any:
         """The value written as text on the command line."""
         try:
             return _parse(self.kind, text)
         except ValueError as error:
             raise ValueError(f"--{self.name.replace('_', '-')}: {error}") from None
+
+
+class ListedOption(NamedTuple):
+    """An option as help shows it."""
+
+    name: str
+    is_switch: bool
+    form: str  # of the value
+    help: str  # with the default
 
 
 def options_of(constructor: Callable[..., Any], *, leave_out: tuple[str, ...] = ()) -> dict[str, Option]:
@@ -44,7 +65,10 @@ def _options_of(constructor: Callable[..., Any]) -> dict[str, Option]:
         if parameter.kind is parameter.VAR_KEYWORD:
             continue
         default = None if parameter.default is parameter.empty else parameter.default
-        options[name] = Option(name, _without_none(hints.get(name, str)), default, help_texts.get(name, ""))
+        implied = str if default is None else type(default)  # without an annotation
+        options[name] = Option(
+            name, _without_none(hints.get(name, implied)), default, help_texts.get(name, "")
+        )
     return options
 
 
@@ -70,24 +94,35 @@ def to_cli_args(name: str, value: Any) -> list[str]:
 
     >>> to_cli_args("skip_broken", False), to_cli_args("fixed_factors", ("shape", "scale"))
     (['--no-skip-broken'], ['--fixed-factors', 'shape,scale'])
+    >>> to_cli_args("data.noise", 0.1), to_cli_args("data.antialias", False)
+    (['--data.noise', '0.1'], ['--data.no-antialias'])
     """
-    dashed = name.replace("_", "-")
+    owner, dot, short = name.replace("_", "-").rpartition(".")
+    flag = f"--{owner}{dot}{short}"
     if isinstance(value, bool):
-        return [f"--{dashed}" if value else f"--no-{dashed}"]
+        return [flag if value else f"--{owner}{dot}no-{short}"]
     if isinstance(value, tuple | list):
-        return [f"--{dashed}", ",".join(map(str, value))]
-    return [f"--{dashed}", value.short() if isinstance(value, Spec) else str(value)]
+        return [flag, ",".join(map(str, value))]
+    return [flag, value.short() if isinstance(value, Spec) else str(value)]
 
 
-def usage(option: Option) -> str:
-    """The form of the option's value, as help shows it."""
-    if typing.get_origin(option.kind) is Literal:
-        return "|".join(map(str, typing.get_args(option.kind)))
-    if typing.get_origin(option.kind) is tuple:
+def _form(kind: Any) -> str:
+    """The form of an option's value, as help shows it."""
+    if typing.get_origin(kind) is Literal:
+        return "|".join(map(str, typing.get_args(kind)))
+    if typing.get_origin(kind) is tuple:
         return "a,b,…"
-    if inspect.isclass(option.kind) and issubclass(option.kind, Spec):
+    if inspect.isclass(kind) and issubclass(kind, Spec):
         return "name:value:…"
-    return getattr(option.kind, "__name__", "text")
+    return getattr(kind, "__name__", "text")
+
+
+def _shown_default(default: Any) -> str:
+    if default is None or default == ():
+        return ""
+    if isinstance(default, bool):
+        return f" [default: {'on' if default else 'off'}]"
+    return f" [default: {','.join(map(str, default)) if isinstance(default, tuple) else default}]"
 
 
 def _without_none(kind: Any) -> Any:
@@ -120,17 +155,64 @@ def _parse(kind: Any, text: str) -> Any:
     return text
 
 
-def merge(groups: Mapping[str, Mapping[str, Option]]) -> dict[str, tuple[str, Option]]:
-    """All options by name with their group; raises for a name that is in two groups."""
-    merged: dict[str, tuple[str, Option]] = {}
-    for group, options in groups.items():
-        for name, option in options.items():
-            if name in merged:
-                raise ValueError(
-                    f"The option {name!r} belongs to both {merged[name][0]} and {group}: rename one."
-                )
-            merged[name] = (group, option)
-    return merged
+class Namespaces(Generic[OptionType]):
+    """Options by owner. A short name is enough where one owner has it; the full name `owner.name` is always understood.
+
+    Args:
+        owners: The options of each owner: method, network, data, draw, training, …
+        labels: What each owner is called in error messages: `the dataset sprites`.
+    """
+
+    def __init__(self, owners: Mapping[str, Mapping[str, OptionType]], labels: Mapping[str, str]) -> None:
+        self.owners, self.labels = owners, labels
+
+    def __iter__(self) -> Iterator[tuple[str, OptionType]]:
+        for owner, options in self.owners.items():
+            for option in options.values():
+                yield owner, option
+
+    def owners_of(self, name: str) -> list[str]:
+        """The owners that have an option of this short name."""
+        return [owner for owner, options in self.owners.items() if name in options]
+
+    def shortest(self, owner: str, name: str) -> str:
+        """The short name if no other owner has it, otherwise the full name."""
+        return name if len(self.owners_of(name)) == 1 else f"{owner}.{name}"
+
+    def find(self, name: str) -> tuple[str, OptionType]:
+        """The owner and the option of a short or full name; raises for an unknown or ambiguous name."""
+        owner, dot, short = name.partition(".")
+        if dot:
+            options = lookup("group of options", owner, self.owners)
+            return owner, lookup(f"option of {self.labels[owner]}", short, options)
+        owners = self.owners_of(name)
+        if len(owners) == 1:
+            return owners[0], self.owners[owners[0]][name]
+        if not owners:
+            lookup(f"option {self._scope()}", name, {option.name: option for _, option in self})
+        raise ValueError(self.ambiguous(name))
+
+    def ambiguous(self, name: str, *, prefix: str = "", separator: str = "_") -> str:
+        """The sentence for a short name that several owners have."""
+        owners, written = self.owners_of(name), name.replace("_", separator)
+        return (
+            f"The option {prefix}{written} belongs to {' and to '.join(self.labels[owner] for owner in owners)}. Write "
+            f"{' or '.join(f'{prefix}{owner}.{written}' for owner in owners)}."
+        )
+
+    def group(self, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The values by owner and short name; raises for an option that is given twice."""
+        grouped: dict[str, dict[str, Any]] = {owner: {} for owner in self.owners}
+        for name, value in values.items():
+            owner, option = self.find(name)
+            if option.name in grouped[owner]:
+                raise ValueError(f"The option {owner}.{option.name} is given twice. Remove one of the two.")
+            grouped[owner][option.name] = value
+        return grouped
+
+    def _scope(self) -> str:
+        labels = [self.labels[owner] for owner in ("method", "data") if owner in self.labels]
+        return "of " + " on ".join(labels) if labels else ""
 
 
 def first_sentence(documented: object) -> str:

@@ -1,17 +1,18 @@
 """Settings as JSON: an object records the arguments it was constructed with, and is constructed from them again.
 
-Loading settings never runs code that they name. Networks resolve inside `unbraid.nn` only; schedules, likelihoods and
-optimizers resolve among the subclasses of `Spec`.
+Loading settings never runs code that they name. Networks resolve inside `unbraid.nn`, or to code that was named in this
+process; schedules, likelihoods and optimizers resolve among the subclasses of `Spec`.
 """
 
 import difflib
 import inspect
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
 
-from torch import Tensor, nn
+from unbraid.custom_code import is_reference, reference, require_known
 
 T = TypeVar("T")
 D = TypeVar("D", bound="RecordsArguments")
@@ -106,20 +107,32 @@ def _number(text: str, kind: Any) -> float | int:
 
 def to_json(value: Any) -> Any:
     """A setting as JSON data, from which `from_json` builds it again."""
+    from torch import nn  # deferred: help needs no torch
+
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Spec):
         return {"spec": str(value)}
-    if isinstance(value, RecordsArguments) and type(value).__module__.startswith("unbraid.nn"):
-        return {"network": type(value).__name__, "arguments": to_json(value.arguments)}
     if isinstance(value, nn.Module):
-        shapes = [list(parameter.shape) for parameter in value.parameters()]
-        return {"custom": f"{type(value).__module__}.{type(value).__qualname__}", "parameters": shapes}
+        return _network_to_json(value)
     if isinstance(value, Mapping):
         return {str(key): to_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [to_json(entry) for entry in value]
+    if callable(value):
+        return reference(value)
     raise ValueError(f"A setting must be a number, a string or a list of these; got {value!r}.")
+
+
+def _network_to_json(network: Any) -> dict[str, Any]:
+    """A network by name and arguments if it records them, otherwise by the shapes of its parameters."""
+    name = type(network).__name__
+    if NETWORKS.get(name) is not type(network):
+        name = reference(type(network))
+    if isinstance(network, RecordsArguments) and (name in NETWORKS or is_reference(name)):
+        return {"network": name, "arguments": to_json(network.arguments)}
+    shapes = [list(parameter.shape) for parameter in network.parameters()]  # type: ignore[attr-defined]
+    return {"custom": reference(type(network)), "parameters": shapes}
 
 
 def from_json(description: Any) -> Any:
@@ -132,13 +145,18 @@ def from_json(description: Any) -> Any:
         return Spec.parse(description["spec"])
     if "network" in description:
         name = description["network"]
+        if is_reference(name):
+            return require_known(name, option="--architecture")(**from_json(description["arguments"]))
         if name not in NETWORKS:
             raise ValueError(
                 f"unbraid.nn has no network {name!r}. Restore the file, or load it with the version that wrote it."
             )
         return NETWORKS[name](**from_json(description["arguments"]))
     if "custom" in description:
-        raise ValueError(f"The run used a custom network, {description['custom']}. Pass it to load.")
+        raise ValueError(
+            f"The run used a network of your own, {description['custom']}. Pass it to load (in Python), or name the "
+            "function that builds it: --architecture FILE.py:NAME."
+        )
     return {key: from_json(entry) for key, entry in description.items()}
 
 
@@ -157,6 +175,15 @@ def flatten(description: Any, name: str = "") -> dict[str, str]:
     return {name: str(description)}
 
 
+def differences(a: Any, b: Any, name: str = "") -> set[str]:
+    """The dotted names of the settings that differ."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return set().union(
+            *(differences(a.get(key), b.get(key), f"{name}.{key}".lstrip(".")) for key in {*a, *b})
+        )
+    return set() if a == b else {name}
+
+
 def require_nonnegative(**settings: float) -> None:
     """Raises unless every setting is a finite number of at least 0."""
     for name, value in settings.items():
@@ -164,7 +191,7 @@ def require_nonnegative(**settings: float) -> None:
             raise ValueError(f"{name} must be a finite number of at least 0; got {value}.")
 
 
-def require_shape(network: nn.Module, x: Tensor) -> None:
+def require_shape(network: Any, x: Any) -> None:
     """Raises unless the observations have the shape that the network was built for."""
     if x.shape[1:] != network.shape:
         raise ValueError(
@@ -187,11 +214,21 @@ def lookup(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -
     >>> lookup("method", "beta-vea", {"beta-vae": 1, "factor-vae": 2})
     Traceback (most recent call last):
     ValueError: There is no method 'beta-vea'; did you mean beta-vae? The choices are beta-vae, factor-vae.
+    >>> lookup("method", "BetaVAE", {"beta-vae": 1, "factor-vae": 2})
+    Traceback (most recent call last):
+    ValueError: There is no method 'BetaVAE'; did you mean beta-vae? The choices are beta-vae, factor-vae.
     """
     if name in table:
         return table[name]
-    near = difflib.get_close_matches(name, table, n=3, cutoff=0.6)
+    spelled = {_plain(entry): entry for entry in table}
+    close = difflib.get_close_matches(_plain(name), spelled, n=3, cutoff=0.6)
+    near = [spelled[match] for match in ([_plain(name)] if _plain(name) in spelled else close)]
     hint = f"; did you mean {' or '.join(near)}?" if near else "."
     raise ValueError(
         f"There is no {kind} {name!r}{hint} The choices are {', '.join(table) or 'none'}{or_else}."
     )
+
+
+def _plain(name: str) -> str:
+    """A name as it sounds: `BetaVAE`, `beta_vae` and `beta-vae` are one name."""
+    return re.sub(r"[-_ ]", "", name).lower()

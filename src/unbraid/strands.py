@@ -147,6 +147,15 @@ class Strands(Mapping[str, tuple[int, ...]]):
         return local_shard(all_codes.gather(0, order))
 
 
+def innermost_strands(strands: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """The strands that contain no other strand."""
+    return tuple(
+        name
+        for name, dims in strands.items()
+        if not any(set(other) < set(dims) for other in strands.values())
+    )
+
+
 def feature_strands(num_features: int, feature_dim: int) -> Strands:
     """The strands of features of equal size: `codes` for all, and z0, z1, … for features of several dimensions."""
     size = num_features * feature_dim

@@ -45,6 +45,21 @@ def test_a_default_metric_that_does_not_apply_is_skipped_and_a_named_one_refused
     assert named.code == 2 and "needs a posterior, and infogan has none" in named.err
 
 
+def test_the_default_metrics_are_those_of_the_report(unbraid: CommandLine, tmp_path: Path) -> None:
+    words = ["--architecture", "mlp", "--steps", 2, "--batch-size", 8, "--device", "cpu", "--quiet"]
+    unbraid("train", "cnn", "--data", "credit", "--observations", 90, *words, "--out", tmp_path / "run")
+    assert "Not shown without scores: Linear probes per strand." in page_of(unbraid, tmp_path / "run")
+    scores = unbraid("evaluate", tmp_path / "run", "--num-samples", 90, "--json").json
+    assert [score["metric"] for score in scores] == ["strand_probes"]
+    assert "Linear probes per strand" in (page := page_of(unbraid, tmp_path / "run"))
+    assert "Not shown without scores" not in page
+
+
+def page_of(unbraid: CommandLine, run: Path) -> str:
+    unbraid("report", run)
+    return (run / "report.html").read_text()
+
+
 def test_an_unknown_metric(unbraid: CommandLine, trained: Path) -> None:
     assert "no metric 'mgi'; did you mean mig" in unbraid("evaluate", trained, "--metrics", "mgi").sentence
 

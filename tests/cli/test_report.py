@@ -24,3 +24,14 @@ def test_report_writes_a_page_about_a_study_and_prints_its_table(
     )
     assert "no table format 'pdf'" in unbraid("report", study_folder, "--print-table", "pdf").sentence
     assert "is not a study folder" in unbraid("report", tmp_path, "--print-table", "md").sentence
+
+
+def test_report_draws_the_figures_that_are_asked_for(
+    unbraid: CommandLine, trained: Path, tmp_path: Path
+) -> None:
+    own = f"{Path(__file__).parents[1] / 'report' / 'own_vae.py'}:code_row"
+    out = unbraid("report", trained, "--figures", f"swaps,{own}", "--out", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert out.code == 0 and 'id="swaps"' in page and 'id="figure-code_row"' in page
+    assert 'id="traversals"' not in page
+    assert "did you mean swaps" in unbraid("report", trained, "--figures", "swap").sentence

@@ -15,7 +15,7 @@ def test_a_study_prints_its_table(unbraid: CommandLine, tmp_path: Path) -> None:
     rows = unbraid("study", path, "--out", tmp_path / "study", "--json").json
     kl = next(row for row in rows if row["metric"] == "kl")
     about = {"method", "data", "settings", "metric", "protocol"}
-    assert set(kl) == about | {"mean", "std", "n", "published", "samples"}
+    assert set(kl) == about | {"mean", "std", "n", "published", "samples", "higher_is_better"}
     assert kl["n"] == 2 and kl["method"] == "vae" and kl["samples"] == 20
     later = ("study", path, "--out", tmp_path / "later", "--json")
     assert unbraid(*later, "--skip-eval").json == []

@@ -15,7 +15,9 @@ def test_latent_dim_is_refused_where_other_options_set_the_code_size(
     unbraid: CommandLine, tmp_path: Path
 ) -> None:
     answer = unbraid("train", "intervention", *SPRITES, "--out", tmp_path / "run")
-    assert answer.code == 2 and "the size of its code is --num-features × --feature-dim" in answer.err
+    assert (
+        answer.code == 2 and "the size of its code is set by --num-features and --feature-dim" in answer.err
+    )
 
 
 def test_help_lists_the_options_of_method_draw_and_dataset(unbraid: CommandLine) -> None:
@@ -141,13 +143,13 @@ def test_pairs_on_data_without_factors(unbraid: CommandLine, image_folder: Path,
 def test_invalid_subembeddings(unbraid: CommandLine, tmp_path: Path) -> None:
     """Sizes that do not divide, a batch of one, an unknown variant, a temperature of zero, too many directions."""
     words = (
-        *("train", "subinfomax", "--data", "mnist-stl10", "--digits", "bundled", "--pairs", 20),
+        *("--data", "mnist-stl10", "--digits", "bundled", "--pairs", 20),
         *("--image-size", 32, "--backgrounds", "textures", "--steps", 1, "--device", "cpu"),
         *("--out", tmp_path / "run"),
     )
 
-    def error(*more: object) -> str:
-        return unbraid(*words, *more).sentence
+    def error(*more: object, method: str = "subinfomax") -> str:
+        return unbraid("train", method, *words, *more).sentence
 
     assert "must divide the 15 dimensions of the embedding; got 2" in error("--embedding-dim", 15)
     assert "must divide the 256 dimensions of the features; got 3" in error(
@@ -156,7 +158,8 @@ def test_invalid_subembeddings(unbraid: CommandLine, tmp_path: Path) -> None:
     assert error("--batch-size", 1) == "batch_size must be at least 2; got 1."
     assert "'dc-xx' must be one of dc-bc, dc-dl, bc-dl" in error("--variant", "dc-xx")
     assert "--temperature must be positive" in error("--temperature", 0)
-    many = error("--embedding-dim", 160, "--independent-directions", 60)
+    ours = "independent-subembeddings"
+    many = error("--embedding-dim", 160, "--independent-directions", 60, method=ours)
     assert "at least 121 different labels" in many and "Use a smaller --independent-directions" in many
     assert not (tmp_path / "run").exists()
 

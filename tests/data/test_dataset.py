@@ -1,5 +1,7 @@
 """What a dataset returns for its rows, src/unbraid/data/dataset.py."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -7,7 +9,10 @@ from torch.testing import assert_close
 
 from tests.data.small_datasets import GRID as SPACE
 from tests.data.small_datasets import generator, grid, table
-from unbraid.data.dataset import Dataset
+from unbraid.data import dataset as dataset_module
+from unbraid.data.dataset import Dataset, fingerprint
+from unbraid.data.registry import DATASETS, open_dataset
+from unbraid.data.renderer import GENERATED
 
 
 class Painter:
@@ -123,7 +128,7 @@ def test_moving_changes_nothing_on_the_same_device() -> None:
         ),
         (lambda: Dataset(torch.zeros(2, 3), name="x", combinations=torch.tensor([0, 1])), "no factor space"),
         (lambda: grid(label="c"), "grid has no factor 'c'"),
-        (lambda: grid(instance="c"), "grid has no factor 'c' to be a label, a nuisance or an instance"),
+        (lambda: grid(instance="c"), "grid has no factor 'c' to be a label, a nuisance, an instance"),
         (lambda: table().instance_index, "table has no rows that show the same instance"),
         (lambda: grid(nuisances=("d",)), "grid has no factor 'd'"),
         (
@@ -179,3 +184,97 @@ def test_a_distribution_that_leaves_rows_out_shortens_a_table() -> None:
     )
     assert len(dataset) == 5 and dataset.num_rows == 7
     assert dataset.indices_of(torch.tensor([0, 4]), generator())[0] in (1, 4)
+
+
+def test_license_and_unordered_factors_are_kept_and_recorded() -> None:
+    data = grid(label="a", unordered=("b",), license="CC BY 4.0")
+    assert data.unordered == ("a", "b") and data.license == "CC BY 4.0"
+    kept, held_out = data.split(0.5, generator())
+    others: list[Dataset] = [
+        *(kept, held_out, data.subset(torch.tensor([0, 1])) if data.combinations is not None else data),
+        data.to("cpu"),
+        data.resampled(9, generator()),
+        data.with_background(grid(license="MIT")),
+        data.with_factor_distribution(lambda space: space.only(a=[0])),
+        data.replace(name="renamed", label=None),
+    ]
+    for other in others:
+        assert (other.unordered, other.license) == (("a", "b"), "CC BY 4.0")
+    with_background = others[-3].description()
+    assert with_background["license"] == "CC BY 4.0" and with_background["background"]["license"] == "MIT"
+    assert with_background["unordered"] == ["a", "b"]
+    plain = grid().description()
+    assert plain["license"] == "" and plain["unordered"] == []
+    assert plain["fingerprint"] == data.description()["fingerprint"]
+    with pytest.raises(
+        ValueError, match="has no factor 'color' to be a label, a nuisance, an instance or unordered"
+    ):
+        grid(unordered=("color",))
+
+
+UNORDERED = {
+    "sprites": ("shape",),
+    "rooms": ("shape",),
+    "digits": ("digit",),
+    "colored-mnist": ("digit", "background", "ink"),
+    "rotation-colored-mnist": ("digit", "background", "ink", "angle"),
+    "hue-mnist": ("digit", "hue"),
+    "grassy-mnist": ("digit",),
+    "mnist-stl10": ("digit", "background"),
+    "credit": ("paid", "district"),
+    "hidden-groups": ("group",),
+    "mixture": ("component",),
+    "faces": ("label",),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "mnist-stl10": {"pairs": 10, "backgrounds": "textures"},
+    "grassy-mnist": {"grass": "painted", "patches": 20, "per_digit": 2},
+    "faces": {"per_class": 2, "plain": 2},
+}
+WITHOUT_FILES = [name for name, entry in DATASETS.items() if entry.source is None or entry.fallback]
+
+
+@pytest.mark.parametrize("name", WITHOUT_FILES)
+def test_datasets_that_need_no_files_state_their_license_and_their_unordered_factors(name: str) -> None:
+    is_digits = DATASETS[name].source is not None
+    options = OPTIONS.get(name, {}) | ({"digits": "bundled"} if is_digits else {})
+    data = open_dataset(name, **options)
+    assert name not in UNORDERED or data.unordered == UNORDERED[name]
+    assert data.license == (
+        "scikit-learn's digits, from the UCI repository: CC BY 4.0" if is_digits else GENERATED
+    )
+    if data.background is not None:
+        assert data.background.license == GENERATED
+
+
+def test_unordered_factors_are_those_of_datasets_that_need_no_files() -> None:
+    assert UNORDERED.keys() <= set(WITHOUT_FILES)
+
+
+HASHED = torch.arange(48, dtype=torch.uint8).view(3, 1, 4, 4)
+
+
+def test_observations_their_scale_and_every_table_count() -> None:
+    other = HASHED.clone()
+    other[2, 0, 3, 3] += 1
+    table = torch.tensor([0, 1, 2])
+    found = {
+        fingerprint(HASHED, 255, ()),
+        fingerprint(other, 255, ()),
+        fingerprint(HASHED, 1, ()),
+        fingerprint(HASHED, 255, (table,)),
+        fingerprint(HASHED, 255, (table + 1,)),
+        fingerprint("a renderer", 255, ()),
+        fingerprint("another renderer", 255, ()),
+    }
+    assert len(found) == 7 and all(len(text) == 16 for text in found)
+    assert fingerprint(HASHED, 255, (None, None)) == fingerprint(HASHED.clone(), 255, ())
+
+
+def test_large_sources_are_hashed_by_a_sample_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_module, "FULL_FINGERPRINT_BYTES", 10)
+    monkeypatch.setattr(dataset_module, "SAMPLED_ROWS", 2)  # the first and the last row
+    middle, last = HASHED.clone(), HASHED.clone()
+    middle[1] += 1
+    last[2] += 1
+    assert fingerprint(middle, 255, ()) == fingerprint(HASHED, 255, ()) != fingerprint(last, 255, ())

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from scipy.io import savemat
 
+from unbraid.data.dataset_files import check_dataset
 from unbraid.data.flowers102 import flowers102
-from unbraid.data.registry import check_dataset
 
 
 def make(root: Path, count: int = 3) -> Path:

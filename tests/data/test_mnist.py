@@ -8,7 +8,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.data.mnist import FILES, digits, read_digits, read_idx, resolve_source, with_border
+from unbraid.data.mnist import (
+    FILES,
+    digits,
+    digits_license,
+    read_digits,
+    read_idx,
+    resolve_source,
+    with_border,
+)
 from unbraid.data.root import data_root
 
 
@@ -77,3 +85,9 @@ def test_the_official_files() -> None:
     assert images.shape == (10_000, 28, 28)
     assert labels[:5].tolist() == [7, 2, 1, 0, 4]
     assert torch.bincount(read_digits(digits="mnist")[1]).tolist()[:2] == [5923, 6742]
+
+
+def test_bundled_digits_and_mnist_have_different_licenses(tmp_path: Path) -> None:
+    assert "UCI" in digits_license("bundled") and "UCI" in digits_license("auto", tmp_path)
+    assert digits_license("mnist") == "MNIST: CC BY-SA 3.0"
+    assert digits_license("mnist", photographs=True).endswith("; the license of the photographs is unknown")

@@ -8,6 +8,7 @@ import torch
 from torch import Generator
 from torch.testing import assert_close
 
+from unbraid.data.dataset_files import check_dataset
 from unbraid.data.mnist_stl10 import (
     FACTOR_ORDER,
     NUM_PAIRS,
@@ -19,7 +20,7 @@ from unbraid.data.mnist_stl10 import (
     draw_pairs,
     mnist_stl10,
 )
-from unbraid.data.registry import check_dataset, open_dataset
+from unbraid.data.registry import open_dataset
 
 CLASSES = torch.arange(10).repeat(3)
 

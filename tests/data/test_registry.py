@@ -10,8 +10,7 @@ import torch
 from PIL import Image
 from torch.testing import assert_close
 
-from unbraid.data.dsprites import FILE
-from unbraid.data.registry import DATASETS, check_dataset, download_dataset, open_dataset
+from unbraid.data.registry import DATASETS, open_dataset
 from unbraid.data.sprites import sprites
 
 
@@ -76,62 +75,6 @@ def test_missing_paths(tmp_path: Path) -> None:
         open_dataset(str(tmp_path / "missing.npz"))
     with pytest.raises(ValueError, match=r"There is no folder .*missing: give a folder of images"):
         open_dataset(str(tmp_path / "missing"))
-
-
-def test_rendered_datasets_need_nothing() -> None:
-    assert check_dataset("sprites") == (
-        "sprites is complete: 737280 images of 1×64×64, generated: no files are needed."
-    )
-    assert download_dataset("sprites") is None
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    for name in ("dsprites", "shapes3d", "mpi3d"):
-        with pytest.raises(FileNotFoundError, match=f"is missing: run `unbraid data download {name}"):
-            check_dataset(name, tmp_path)
-        with pytest.raises(FileNotFoundError, match="is missing"):
-            open_dataset(name, root=tmp_path)
-
-
-def test_bundled_digits_replace_missing_files(tmp_path: Path) -> None:
-    sentence = check_dataset("digits", tmp_path)
-    assert sentence == (
-        "bundled-digits is complete: 1438 images of 1×28×28, from scikit-learn's bundled digits: no files are needed."
-    )
-    with pytest.raises(FileNotFoundError, match="is missing: run `unbraid data download digits"):
-        check_dataset("colored-mnist", tmp_path, digits="mnist")
-    assert download_dataset("colored-mnist", tmp_path, digits="bundled") is None
-
-
-def test_a_damaged_official_file_is_found_by_its_hash(tmp_path: Path) -> None:
-    path = tmp_path / "dsprites" / FILE
-    path.parent.mkdir()
-    path.write_bytes(b"half a download")
-    with pytest.raises(ValueError, match="is not the published file"):
-        check_dataset("dsprites", tmp_path)
-    with pytest.raises(ValueError, match="is not the published file"):
-        download_dataset("dsprites", tmp_path)
-    with pytest.raises(ValueError, match="is damaged, cut short or of another kind"):
-        open_dataset("dsprites", root=tmp_path)
-
-
-def test_a_file_without_a_hash_is_checked_by_its_content(tmp_path: Path) -> None:
-    (tmp_path / "mpi3d").mkdir()
-    np.savez(tmp_path / "mpi3d" / "mpi3d_toy.npz", images=np.zeros((2, 64, 64, 3), np.uint8))
-    for action in (check_dataset, download_dataset):
-        with pytest.raises(ValueError, match=r"should hold `images` of shape \(1036800, 64, 64, 3\)"):
-            action("mpi3d", tmp_path, variant="toy")
-    with pytest.raises(ValueError, match="variant must be real, realistic, toy; got variant='plastic'"):
-        download_dataset("mpi3d", tmp_path, variant="plastic")
-
-
-def test_user_files_can_be_checked_but_not_downloaded(tmp_path: Path) -> None:
-    np.savez(tmp_path / "mine.npz", images=np.zeros((3, 7)))
-    assert check_dataset(str(tmp_path / "mine.npz")) == "mine is complete: 3 rows of 7."
-    with pytest.raises(ValueError, match="there is nothing to download"):
-        download_dataset(str(tmp_path / "mine.npz"))
-    with pytest.raises(ValueError, match="did you mean sprites"):
-        download_dataset("sprite")
 
 
 def test_the_registry_imports_no_heavy_readers() -> None:
@@ -227,9 +170,3 @@ def test_mistakes_with_a_background_get_one_sentence(tmp_path: Path) -> None:
     table.write_text("a,b\n1,\n2,3\n")
     with pytest.raises(ValueError, match=r"lacks 1 of 2 values.*--impute mean"):
         open_dataset(str(table), background=str(table))
-
-
-@pytest.mark.parametrize("name", ["celeba", "expressions"])
-def test_datasets_that_are_downloaded_by_hand(name: str, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="is missing: download it from"):
-        download_dataset(name, tmp_path)

@@ -9,7 +9,9 @@ from tests.report.test_page import Checker
 from unbraid.demo.page import DemoSection, HeadlineScore, write_demo_page
 from unbraid.report.figures import Figure, Row
 
-SCORE = HeadlineScore("accuracy", 0.75, -0.125, "a plain model", "Higher is better.", chance=0.1)
+SCORE = HeadlineScore(
+    "accuracy", 0.75, -0.125, "a plain model", "Of ten classes.", chance=0.1, higher_is_better=True
+)
 SECTION = DemoSection("One & all", ["Words."], SCORE, "first", "Method", "A paper, 2020.")
 
 
@@ -22,6 +24,7 @@ def test_the_length_of_a_bar_is_the_score(tmp_path: Path) -> None:
         assert f'<i style="--share:{share}"></i><b>{number}</b>' in text
     assert "<b>0.75</b> <small>baseline −0.12</small>" in text
     assert text.count("<dt>chance</dt>") == 1 and "One &amp; all" in text
+    assert "Of ten classes. Higher is better.</p>" in text and text.count("is better") == 1
 
 
 def test_missing_parts_of_a_section_are_left_out(tmp_path: Path) -> None:

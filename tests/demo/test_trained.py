@@ -26,7 +26,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def score(value: float, key: str) -> dict[str, object]:
-    return {"metric": "mig", "value": value, "protocol": "", "evaluation": key, "seed": 0, "n": 1}
+    entry = {"metric": "mig", "value": value, "protocol": "", "evaluation": key, "seed": 0, "n": 1}
+    return entry | {"higher_is_better": True}
 
 
 def test_the_score_is_the_last_one_with_the_plans_evaluation(run: Run) -> None:
@@ -34,14 +35,15 @@ def test_the_score_is_the_last_one_with_the_plans_evaluation(run: Run) -> None:
         score_of(ENTRY, run)
     for value, key in ((0.25, evaluation_key(PLAN)), (0.75, "of another study")):
         run.add_scores([score(value, key)])
-    assert score_of(ENTRY, Run(run.folder)) == 0.25
+    assert score_of(ENTRY, Run(run.folder))["value"] == 0.25
 
 
 def test_a_pair_has_both_scores_and_a_description_of_both_runs(run: Run) -> None:
     run.add_scores([score(0.25, evaluation_key(PLAN))])
     trained = TrainedPair(DemoPair(ENTRY, ENTRY), Run(run.folder), Run(run.folder))
-    headline = trained.headline_score("MIG", "baseline", "Higher is better.", chance=0.1)
+    headline = trained.headline_score("MIG", "baseline", "Mutual information gap.", chance=0.1)
     assert (headline.system, headline.baseline, headline.chance) == (0.25, 0.25, 0.1)
+    assert headline.higher_is_better is True
     (sentence, command), _ = trained.descriptions()
     assert "on sprites, 1 steps" in sentence and command == f"{PLAN} --out RUN"
 

@@ -33,7 +33,11 @@ def test_defaults_are_plain() -> None:
 
 def test_the_documentation_names_all() -> None:
     text = BetaVAE.__doc__ or ""
-    assert text.startswith("VAE with a weight β on the KL") and "    beta: " in text and "    steps: " in text
+    assert (
+        text.startswith("VAE in which the KL divergence is weighted.")
+        and "    beta: " in text
+        and "    steps: " in text
+    )
 
 
 def test_values_take_the_type_of_their_option() -> None:

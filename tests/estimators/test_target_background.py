@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from unbraid import estimators, methods
-from unbraid.estimators import ContrastivePCA, PrincipledContrast, target_background
+from unbraid.estimators import ContrastivePCA, PrincipledContrast, named_estimators
 from unbraid.estimators.target_background import ContrastEstimator
 from unbraid.types import ContrastBatch
 
@@ -23,11 +23,7 @@ TARGET = RNG.standard_normal((60, 4)) * [10, 3, 1, 1]
 BACKGROUND = RNG.standard_normal((50, 4)) * [10, 0.1, 1, 1]
 BOTH, MARKS = np.concatenate([TARGET, BACKGROUND]), np.repeat([1, 0], [60, 50])
 QUICK: dict[str, Any] = {"steps": 2, "common_dim": 2, "salient_dim": 1, "device": "cpu", "random_state": 0}
-CLASSES = [
-    entry
-    for entry in vars(target_background).values()
-    if isinstance(entry, type) and issubclass(entry, ContrastEstimator) and entry is not ContrastEstimator
-]
+CLASSES = [entry for entry in named_estimators().values() if issubclass(entry, ContrastEstimator)]
 NO_BACKGROUND = "its y has no 0, so there is no background"
 
 

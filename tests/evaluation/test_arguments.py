@@ -1,14 +1,25 @@
 """Arguments of metrics by name, src/unbraid/evaluation/arguments.py."""
 
-import inspect
+import functools
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from unbraid.evaluation.arguments import SUPPLIED, metric_arguments, required
+from unbraid.evaluation.arguments import (
+    ARGUMENTS,
+    SUPPLIED,
+    check_metric,
+    fixed_arguments,
+    metric_arguments,
+    metric_name,
+    parameters,
+    required,
+)
 from unbraid.evaluation.arrays import Arrays, NotAvailable
-from unbraid.evaluation.evaluate import available_metrics
+from unbraid.evaluation.metric_names import available_metrics
 from unbraid.evaluation.protocols import PROTOCOLS
 from unbraid.evaluation.sample import Sample
 
@@ -55,23 +66,75 @@ def test_required_arrays_may_not_be_missing() -> None:
 
 
 def test_protocols_choose_variants() -> None:
-    def dci(codes: Any, protocol: str = "default", factor_types: Any = None) -> None: ...
+    def dci(codes: Any, protocol: str = "default") -> None: ...
+    def sap(codes: Any, protocol: str = "default", factor_types: Any = None) -> None: ...
+    def mine(codes: Any) -> None: ...
 
     assert arguments(dci, name="dci")["protocol"] == "histogram"
     assert "protocol" not in arguments(dci, name="dci", protocol="disentanglement_lib")
+    assert set(arguments(mine, name="dci")) == {"codes"}  # another metric of this name has no variants
     for sizes, variant in (((3, 6, 40, 32, 32), "infogan_cr"), ((3, 6), "infogan_cr_cv_sampled")):
         sample = Arrays(TRAIN.codes)
-        sample.factor_types, sample.factor_sizes = ("discrete",), sizes  # type: ignore[attr-defined]
+        sample.factor_sizes, sample.names, sample.unordered = sizes, ("a", "b"), ("b",)  # type: ignore[attr-defined]
         found = metric_arguments("dci", dci, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
-        assert found["protocol"] == variant and found["factor_types"] == ("discrete",)
+        assert found["protocol"] == variant
+        found = metric_arguments("sap", sap, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
+        assert (found["protocol"], found["factor_types"]) == ("infogan_cr", ("continuous", "discrete"))
+        found = metric_arguments("sap", sap, sample, None, seed=0, protocol=DEFAULT)
+        assert set(found) == {"codes"}  # otherwise all factors are classified
 
 
-def test_every_supplied_array_is_an_attribute_of_a_sample() -> None:
-    names = {name.removeprefix("test_") for name in SUPPLIED} - {"sample", "rng"}
-    assert not [name for name in names if not hasattr(Sample, name)]
+def test_a_metric_may_ask_for_every_public_property_of_a_sample() -> None:
+    properties = {
+        name for name in dir(Sample) if not name.startswith("_") and not callable(getattr(Sample, name))
+    }
+    assert set(ARGUMENTS) == properties | {"sample", "rng"}
+    assert set(ARGUMENTS) | {f"test_{name}" for name in properties} == SUPPLIED
+    assert {"codes", "test_codes", "background", "unordered", "posterior", "strands", "decoder"} <= SUPPLIED
+    for name, metric in available_metrics().items():
+        check_metric(name, metric)
 
 
-def test_every_supplied_array_is_used_by_a_metric() -> None:
-    used = {name for metric in available_metrics().values() for name in inspect.signature(metric).parameters}
-    assert used >= SUPPLIED
-    assert all(required(metric) <= SUPPLIED for metric in available_metrics().values())
+def test_the_documentation_lists_every_argument() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+    table = page.partition("| parameter | argument |\n|---|---|\n")[2].partition("\n\n")[0]
+    listed = [name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split(" | ")[0])]
+    assert sorted(listed) == sorted(ARGUMENTS)
+
+
+def test_an_argument_that_is_not_supplied_is_named() -> None:
+    def misspelled(code: Any) -> None: ...
+    def misspelled_test(codes: Any, test_code: Any) -> None: ...
+    def unnamed(codes: Any, /) -> None: ...
+
+    with pytest.raises(
+        ValueError,
+        match=r"no argument for metrics such as mine named 'code'; did you mean codes.* The choices are sample, rng, .*"
+        r"codes.*; a parameter with a default may have any name\.",
+    ):
+        check_metric("mine", misspelled)
+    with pytest.raises(ValueError, match="named 'test_code'; did you mean test_codes"):
+        check_metric("mine", misspelled_test)
+    with pytest.raises(ValueError, match="the metric mine takes codes by position only"):
+        check_metric("mine", unnamed)
+    with pytest.raises(ValueError, match="parameters of the metric mine cannot be read"):
+        check_metric("mine", max)
+    check_metric("mine", lambda codes, anything=3, *args, **options: 0.0)
+
+
+class Counter:
+    """A metric that is an object."""
+
+    def __call__(self, codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+        return float(len(codes))
+
+
+def test_partial_functions_and_objects_are_metrics() -> None:
+    def share(codes: Any, rng: Any, level: float) -> float: ...
+
+    fixed = functools.partial(functools.partial(share, rng=7), level=0.5)
+    assert (metric_name(share), metric_name(fixed), metric_name(Counter())) == ("share", "share", "Counter")
+    assert fixed_arguments(fixed) == {"rng": 7, "level": 0.5} and fixed_arguments(share) == {}
+    assert required(share) == {"codes", "rng", "level"} and required(fixed) == {"codes"}
+    assert set(arguments(fixed)) == {"codes"}  # the generator stays as it was set
+    assert set(parameters(Counter())) == {"codes"} and set(arguments(Counter())) == {"codes"}

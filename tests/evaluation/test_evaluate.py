@@ -1,5 +1,6 @@
 """Encode once, score many, src/unbraid/evaluation/evaluate.py."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from torch.testing import assert_close
 from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
 from unbraid.evaluation.arrays import Arrays
-from unbraid.evaluation.evaluate import available_metrics, evaluate, find_metric, score
+from unbraid.evaluation.evaluate import evaluate, score
+from unbraid.evaluation.metric_names import available_metrics, find_metric
 from unbraid.evaluation.sample import Sample
 from unbraid.methods import BetaVAE, FactorVAE
 
@@ -50,6 +52,8 @@ class CustomResult(NamedTuple):
     spread: float
     means: np.ndarray
 
+    higher_is_better = False
+
 
 def custom_metric(codes: np.ndarray, factors: np.ndarray, rng: np.random.Generator) -> CustomResult:
     """A metric whose parameters are named like the arrays."""
@@ -64,6 +68,58 @@ def test_a_custom_metric() -> None:
         "custom_metric.spread",
     )
     assert len(first["evidence"]["means"]) == CODES
+    assert first["higher_is_better"] is further["higher_is_better"] is False
+
+
+class Width:
+    """Mean range of the codes, above a threshold."""
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def __call__(self, codes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+        return max(np.ptp(codes, axis=0).mean() - self.threshold, 0)
+
+
+def test_plain_functions_objects_and_partial_functions_are_printed() -> None:
+    def share(codes, test_codes, level=1.0):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        return np.float32(len(test_codes) / len(codes) * level)
+
+    half = functools.partial(share, level=0.5)
+    method = make(BetaVAE).float()
+    scores = evaluate(
+        method, dataset(), [share, half, Width(0.0), "mig"], num_samples=30, num_test_samples=15
+    )
+    assert [entry["metric"] for entry in scores if "." not in entry["metric"]] == [
+        "share",
+        "share",
+        "Width",
+        "mig",
+    ]
+    assert [entry["higher_is_better"] for entry in scores][:4] == [None, None, None, True]
+    lines = str(scores).splitlines()
+    assert lines[0].split() == ["share", "0.5000", "(n=30,", "tested", "on", "15,", "seed", "0)"]
+    assert lines[1].split()[1:3] == ["0.2500", "(level=0.5,"] and "(n=30, seed 0)" in lines[2]
+    assert len({line.index("(") for line in lines}) == 1
+
+
+def test_wrong_functions_are_refused_before_anything_is_encoded() -> None:
+    def misspelled(code: np.ndarray) -> float: ...
+    def worded(codes: np.ndarray) -> str:
+        return "good"
+
+    method = make(BetaVAE).float()
+    with pytest.raises(ValueError, match="named 'code'; did you mean codes"):
+        evaluate(method, dataset(), ["mig", misspelled], num_samples=30)
+    with pytest.raises(ValueError, match="worded returned 'good'"):
+        evaluate(method, dataset(), [worded], num_samples=30, skip_missing=True)
+
+
+def test_the_method_keeps_its_mode_when_a_metric_fails() -> None:
+    method = make(BetaVAE).float().train()
+    with pytest.raises(ValueError, match="does not predict classes"):
+        evaluate(method, dataset(), ["group_accuracy"], num_samples=30)
+    assert method.training
 
 
 def test_a_metric_of_one_strand_carries_its_name() -> None:

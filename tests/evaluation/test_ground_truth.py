@@ -30,9 +30,15 @@ def test_hidden_nuisances_have_the_names_of_their_values() -> None:
     assert set(known.hidden_nuisances["object"]) == {0, 1, 2, 3}
 
 
+def test_the_label_and_what_the_dataset_names_is_unordered() -> None:
+    assert truth(label="class", unordered=("object", "fixed")).unordered == ("class", "object")
+    assert truth(value_names={"color": ("red", "green", "blue")}).unordered == ()
+    assert truth(unordered=("color",), instance="object").unordered == ("color",)
+
+
 def test_rows_without_factors() -> None:
     known = GroundTruth(Dataset(torch.zeros(3, 2), name="plain", max_value=1), size=0, seed=0)
-    assert known.names == known.factor_sizes == known.factor_types == () and known.hidden_nuisances == {}
+    assert known.names == known.factor_sizes == known.unordered == () and known.hidden_nuisances == {}
     assert known.instances.tolist() == [0, 1, 2]
     for name in ("factors", "labels", "nuisances", "latents", "class_names", "factor_space"):
         with pytest.raises(NotAvailable, match="plain"):

@@ -2,7 +2,11 @@
 
 import inspect
 
+import torch
+
 from unbraid import metrics
+from unbraid.data import Dataset, FactorSpace
+from unbraid.evaluation.ground_truth import GroundTruth
 from unbraid.evaluation.protocols import DSPRITES, PROTOCOLS
 
 
@@ -23,3 +27,19 @@ def np_prod(sizes: tuple[int, ...]) -> int:
     for size in sizes:
         product *= size
     return product
+
+
+def test_variants_follow_the_factors_of_the_sample() -> None:
+    space = FactorSpace(dict(zip("abcde", DSPRITES, strict=True)))
+    for factors, dci in ((space, "infogan_cr"), (FactorSpace({"a": 3, "b": 4}), "infogan_cr_cv_sampled")):
+        rows = torch.zeros(4, 2)
+        combinations = torch.tensor([0, 1, len(factors) - 1, len(factors) - 2])
+        data = Dataset(
+            rows, name="rows", factor_space=factors, combinations=combinations, label="a", unordered=("b",)
+        )
+        known = GroundTruth(data, size=0, seed=0)
+        variants = {name: variant(known) for name, variant in PROTOCOLS["infogan_cr"].metrics.items()}
+        assert variants["dci"] == {"protocol": dci}
+        types = tuple("discrete" if name in ("a", "b") else "continuous" for name in known.names)
+        assert variants["sap"] == {"protocol": "infogan_cr", "factor_types": types}
+        assert variants["beta_vae_score"] == variants["factor_vae_score"] == {"protocol": "infogan_cr"}

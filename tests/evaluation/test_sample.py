@@ -9,7 +9,7 @@ from tests.tiny import CODES, SHAPE, make
 from unbraid.data import Dataset, FactorSpace
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.sample import Sample
-from unbraid.methods import VFAE, BetaVAE, ContrastVAE, InfoGAN, Intervention
+from unbraid.methods import GIN, VFAE, BetaVAE, ContrastVAE, InfoGAN, Intervention, SimCLR
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -24,7 +24,7 @@ def test_factors_that_take_one_value_are_left_out_everywhere() -> None:
     here = sample(label="a")
     assert here.factors.shape == (50, 3)
     assert here.factor_space == (3, 4, 5)
-    assert here.factor_types == ("discrete", "continuous", "continuous")
+    assert here.unordered == ("a",)
 
 
 def test_factors_are_encoded() -> None:
@@ -132,9 +132,9 @@ def test_class_names_and_a_missing_background() -> None:
         _ = sample(label="a").class_names
 
 
-def test_factor_types_and_sizes() -> None:
-    here = sample(label="a", value_names={"c": list("vwxyz")})
-    assert here.factor_types == ("discrete", "continuous", "discrete")
+def test_unordered_factors_and_sizes() -> None:
+    here = sample(label="a", unordered=("c",))
+    assert here.unordered == ("a", "c")
     partial = Sample(
         here.method, here.dataset.with_factor_distribution(lambda space: space.only(a=[0, 1])), size=5, seed=0
     )
@@ -143,10 +143,14 @@ def test_factor_types_and_sizes() -> None:
 
 def test_features_are_strands_or_single_dimensions() -> None:
     here = sample()
-    assert here.feature_strands is None and here.features == {f"dimension {j}": (j,) for j in range(CODES)}
+    with pytest.raises(
+        NotAvailable, match="needs features of several dimensions, and codes of beta-vae has none"
+    ):
+        _ = here.strands
+    assert here.features == {f"dimension {j}": (j,) for j in range(CODES)}
     method = make(Intervention, num_features=2, feature_dim=2).float()
     blocked = Sample(method, here.dataset, size=5, seed=0)
-    assert blocked.feature_strands == blocked.features == {"z0": (0, 1), "z1": (2, 3)}
+    assert blocked.strands == blocked.features == {"z0": (0, 1), "z1": (2, 3)}
     assert blocked.select_strand("z0").features == {"dimension 0": (0,), "dimension 1": (1,)}
     noisy = Sample(make(InfoGAN).float(), here.dataset, size=5, seed=0)
     assert list(noisy.features.values()) == [(0,), (1,), (2,)]  # not the noise
@@ -165,3 +169,16 @@ def test_codes_are_decoded() -> None:
         assert_close(decoded, here.method.decode(torch.from_numpy(here.all_codes)).numpy())
     with pytest.raises(NotAvailable, match="vfae cannot decode codes alone"):
         _ = Sample(make(VFAE).float(), here.dataset, size=5, seed=0).decode_fn
+
+
+def test_decoders_and_flows_are_those_of_the_method() -> None:
+    here = sample()
+    codes = torch.from_numpy(here.all_codes)
+    with torch.no_grad():
+        assert_close(here.decoder(codes, None), here.method.decode(codes))
+    with pytest.raises(NotAvailable, match="needs a flow, and beta-vae has none"):
+        _ = here.flow
+    flow = make(GIN).float()
+    assert Sample(flow, here.dataset, size=5, seed=0).flow is flow.flow
+    with pytest.raises(NotAvailable, match="decodes codes, and simclr has no decoder"):
+        _ = Sample(make(SimCLR).float(), here.dataset, size=5, seed=0).decoder

@@ -106,7 +106,7 @@ def test_a_hundred_codes_decode_as_in_pytorch(
     generator = torch.Generator().manual_seed(0)
     codes = torch.randn(100, model.strands.size, generator=generator)
     condition = None
-    if model.method.conditions_on_nuisances:
+    if model.method.conditions_on == "nuisances":
         dataset = training_dataset(run)
         condition = examples_from_data(model, dataset, size=100).condition
     right = model.decode(codes, condition=condition).numpy()

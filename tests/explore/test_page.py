@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from unbraid.custom_code import CodeNotNamed, use
 from unbraid.explore import page, write_explorer
 from unbraid.explore.page import json_for_script_tag, render
 from unbraid.runs.folder import Run
+from unbraid.studies.plan import Plan
 
 
 def data_of(path: Path) -> dict:
@@ -105,6 +107,37 @@ def test_the_policy_forbids_every_request(folder: Path) -> None:
     assert "connect-src 'self'" in render(data_of(folder / "explorer.html"), served=True).replace(
         "&#39;", "'"
     )
+
+
+OWN = Path(__file__).parents[1] / "report" / "own_vae.py"
+
+
+def own_run(folder: Path, name: str) -> Run:
+    options = {"architecture": "mlp-small", "latent_dim": 3, "steps": 2, "batch_size": 4}
+    return Plan(f"{OWN}:{name}", f"{OWN}:bars", options).run(folder, quiet=True, device="cpu")
+
+
+def test_a_method_of_ones_own_is_explored_with_and_without_a_decoder(tmp_path: Path) -> None:
+    content = data_of(write_explorer(own_run(tmp_path / "decoding", "OwnAutoencoder"), examples=6))
+    assert content["title"] == "OwnAutoencoder on bars" and content["program"]["inputs"] == {"codes": 3}
+    assert content["sentence"] == "A plain autoencoder with figures of its own."
+    content = data_of(write_explorer(own_run(tmp_path / "encoding", "OwnEncoder"), examples=6))
+    assert "program" not in content and [factor["name"] for factor in content["factors"]] == [
+        "position",
+        "width",
+    ]
+
+
+def test_code_that_was_not_named_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = own_run(tmp_path / "run", "OwnAutoencoder")
+    monkeypatch.setattr("unbraid.custom_code._named", {})
+    with pytest.raises(CodeNotNamed, match=r"--method .*own_vae\.py:OwnAutoencoder"):
+        write_explorer(run)
+    use(f"{OWN}:OwnAutoencoder")
+    with pytest.raises(CodeNotNamed, match=r"--data .*own_vae\.py:bars"):
+        write_explorer(run)
+    use(f"{OWN}:bars")
+    assert write_explorer(run).is_file()
 
 
 def _forget_data(folder: Path) -> None:

@@ -34,7 +34,7 @@ def shaken(method: Method) -> Method:
 
 @torch.no_grad()
 def check(method: Method) -> None:
-    condition = torch.tensor([[1, 2]]) if method.conditions_on_nuisances else None
+    condition = torch.tensor([[1, 2]]) if method.conditions_on == "nuisances" else None
     program = trace(method, condition)
     for _ in range(3):
         codes = torch.randn(1, method.strands.size)
@@ -71,3 +71,45 @@ def test_an_unknown_operation_is_named() -> None:
     method.decoder = nn.Sequential(nn.Linear(4, 9), nn.Softplus(), nn.Unflatten(1, (1, 3, 3)))
     with pytest.raises(ValueError, match=r"'softplus'.*--serve"):
         trace(method)
+
+
+class Scaled(nn.Module):
+    """A decoder whose operations depend on the values of the code."""
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        return (z if float(z.sum()) > 0 else -z)[:, :1, None, None].expand(-1, 1, 3, 3)
+
+
+def test_a_decoder_that_branches_on_values_is_refused() -> None:
+    method = make(BetaVAE).float()
+    method.decoder = Scaled()
+    with pytest.raises(ValueError, match=r"The page cannot decode this model.*--serve"):
+        trace(method)
+
+
+def test_any_error_of_a_decoder_is_one_sentence() -> None:
+    method = make(BetaVAE).float()
+    method.decoder = nn.Linear(7, 9)
+    with pytest.raises(ValueError, match=r"cannot decode this model: .*shapes cannot be multiplied.*--serve"):
+        trace(method)
+
+
+class SpatialBroadcast(nn.Module):
+    """The code at every position beside the positions themselves, then convolutions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer(
+            "positions", torch.stack(torch.meshgrid(*[torch.linspace(-1, 1, 3)] * 2, indexing="ij"))
+        )
+        self.layers = nn.Sequential(nn.Conv2d(6, 5, 3, padding=1), nn.ReLU(), nn.Conv2d(5, 1, 1))
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        positions = self.positions[None].expand(len(z), -1, -1, -1)  # type: ignore[index]
+        return self.layers(torch.cat([z[:, :, None, None].expand(-1, -1, 3, 3), positions], 1))
+
+
+def test_a_spatial_broadcast_decoder_is_read() -> None:
+    method = make(BetaVAE).float()
+    method.decoder = SpatialBroadcast()
+    check(method)

@@ -1,14 +1,20 @@
 """Model cards, src/unbraid/export/card.py."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.export.conftest import packed
+from unbraid.data import from_arrays
 from unbraid.export.card import _ranges, card, front_matter, plain
 from unbraid.export.description import describe_export
+from unbraid.methods import BetaVAE
+from unbraid.nn import build_networks
 from unbraid.runs.folder import Run
+from unbraid.training import train
 
 
 def written(run: Run, format: str = "onnx", **changes: Any) -> str:
@@ -35,6 +41,24 @@ def test_missing_decoders_scores_and_licenses(predicting: Run, tabular: Run) -> 
     assert "has no decoder" in written(predicting) and "had no scores" in written(predicting)
     assert "license is unknown to Unbraid" in written(tabular)
     assert "Columns in this order: age, income." in written(tabular)
+
+
+def test_the_license_of_ones_own_dataset(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (12, 32, 32), dtype=np.uint8)
+    dataset = from_arrays(images, name="mine", license="CC BY 4.0, *see* there")
+    encoder, decoder = build_networks("mlp-small", dataset.shape, 3)
+    run = train(
+        BetaVAE(encoder, decoder),
+        dataset,
+        out=tmp_path / "run",
+        steps=2,
+        batch_size=4,
+        device="cpu",
+        quiet=True,
+    )
+    assert run.settings["data"]["license"] == "CC BY 4.0, *see* there"
+    assert "Data: CC BY 4.0, \\*see\\* there." in written(run)
+    assert '"other"' in front_matter(describe_export(packed(run), "huggingface"))
 
 
 def test_strands_are_outputs_of_standalone_formats(tabular: Run) -> None:

@@ -6,8 +6,8 @@ from torch.testing import assert_close
 
 from tests.tiny import CODES, METHODS, SHAPE, make, roles
 from unbraid.data.columns import ColumnScaler
-from unbraid.export.modules import Decoder, Encoder, condition_columns, has_decoder, output_names
-from unbraid.methods import CNN, GIN, VAE, VFAE, InfoGAN, PrincipledContrast
+from unbraid.export.modules import Decoder, Encoder, condition_columns, output_names
+from unbraid.methods import CNN, GIN, VAE, VFAE, InfoGAN, PrincipledContrast, has_decoder
 from unbraid.methods.base import Method
 from unbraid.nn import MLPDecoder, MLPEncoder
 from unbraid.objectives import Normal
@@ -48,6 +48,14 @@ def test_rows_are_in_the_units_of_their_table() -> None:
     assert_close(decoded, plain * torch.tensor([10.0, 1e3]) + torch.tensor([100.0, 1e9]))
 
 
+class Nameless(VAE):
+    """A conditional method of a user without the numbers of values."""
+
+    conditions_on = "nuisances"
+
+
 def test_columns_of_conditions() -> None:
+    with pytest.raises(ValueError, match="Nameless conditions on nuisances, so its constructor must have"):
+        condition_columns(make(Nameless))
     assert condition_columns(make(VAE)) is None and condition_columns(make(GIN)) is None
     assert condition_columns(make(VFAE)) == 2

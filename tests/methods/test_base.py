@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tests.tiny import METHODS, make
 from unbraid.methods import VAE, AdaGVAE, BetaTCVAE, BetaVAE, FactorVAE
+from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import Method, build_method, built_arguments
 from unbraid.nn import ConvEncoder, MLPDecoder, MLPEncoder
 from unbraid.objectives import Normal
@@ -36,6 +37,20 @@ def test_the_name_is_that_of_the_file_or_of_a_class_from_elsewhere() -> None:
 
 def test_the_batch_is_the_one_in_brackets() -> None:
     assert BetaVAE.batch_type is Batch and AdaGVAE.batch_type is PairBatch and EncoderOnly.batch_type is Batch
+
+
+def test_without_brackets_the_batch_is_of_single_observations() -> None:
+    class Plain(Method):
+        """Derives from the base class alone."""
+
+    class PlainAutoencoder(Autoencoder):
+        """Derives from a base class for several batch types."""
+
+    class Adapted(AdaGVAE):
+        """Derives from a method for pairs."""
+
+    assert Plain.batch_type is Batch and PlainAutoencoder.batch_type is Batch
+    assert Adapted.batch_type is PairBatch
 
 
 def test_one_player_by_default_and_forward_is_the_loss() -> None:
@@ -73,11 +88,11 @@ def test_the_step_is_kept_with_the_weights() -> None:
 def test_every_method_is_made_for_images_and_rows(cls: type[Method]) -> None:
     sizes: dict[str, Any] = {"n": 100, "classes": 3, "nuisances": (2, 3), "latent_dim": 5}
     method = build_method(cls, (3, 28, 28), **sizes)
-    codes = method.strands.size if cls.has_own_code_size else 5
+    codes = 5 if "latent_dim" in cls.code_size_options else method.strands.size
     assert method.encode(torch.rand(2, 3, 28, 28)).shape == (2, codes)
     family = {"likelihood": Normal()} if "likelihood" in inspect.signature(cls).parameters else {}
     rows = build_method(cls, (6,), architecture="mlp", **sizes, **family)
-    codes = rows.strands.size if cls.has_own_code_size else 5
+    codes = 5 if "latent_dim" in cls.code_size_options else rows.strands.size
     assert rows.encode(torch.rand(2, 6)).shape == (2, codes)
 
 

@@ -189,7 +189,7 @@ def test_shapes_and_ranges(cls: type[Method]) -> None:
     assert {dimension for strand in method.strands.values() for dimension in strand} == set(
         range(len(codes[0]))
     )
-    if not cls.has_own_code_size:
+    if "latent_dim" in cls.code_size_options:
         assert dict(method.strands) == {"codes": (0, 1, 2, 3)}
     if isinstance(method, Autoencoder):
         q = method.posterior(x)

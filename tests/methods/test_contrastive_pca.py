@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from unbraid import load
 from unbraid.data.hidden_groups import hidden_groups
-from unbraid.methods import ContrastivePCA
+from unbraid.methods import ClosedForm, ContrastivePCA, method_classes
 from unbraid.methods.base import build_method
 from unbraid.methods.contrastive_pca import suggested_alphas
 from unbraid.nn import LinearProjection
@@ -68,7 +68,7 @@ def test_decoding_gives_the_projection_back() -> None:
 
 def test_there_is_nothing_to_train() -> None:
     method = build_method(ContrastivePCA, (12,), n=500)
-    assert method.closed_form and method.players() == () and not list(method.parameters())
+    assert isinstance(method, ClosedForm) and method.players() == () and not list(method.parameters())
     assert {"encoder.center", "encoder.directions", "step"} == set(method.state_dict())
 
 
@@ -106,11 +106,8 @@ def test_suggested_alphas_begin_with_pca_and_grow() -> None:
 
 
 def test_other_methods_cannot_be_fitted() -> None:
-    from unbraid.methods import ContrastVAE
-
-    method = build_method(ContrastVAE, (12,), n=5, architecture="mlp")
-    with pytest.raises(ValueError, match="has no closed-form solution"):
-        method.fit(*rows())
+    """`fit` belongs to methods in closed form alone."""
+    assert [cls for cls in method_classes().values() if issubclass(cls, ClosedForm)] == [ContrastivePCA]
 
 
 def test_a_projection_of_another_size_is_refused() -> None:

@@ -1,7 +1,5 @@
 """SubInfoMax and its regularizers, src/unbraid/methods/subinfomax.py."""
 
-import functools
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,19 +9,16 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, images, loss, make
-from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.methods import SubInfoMax, SupCon
-from unbraid.methods.base import build_method
 from unbraid.methods.subinfomax import REGULARIZERS
-from unbraid.objectives import hessian_blocks, independent_parts, supcon_loss
-from unbraid.runs.model import load
+from unbraid.objectives import hessian_blocks, supcon_loss
+from unbraid.options import options_of
 from unbraid.training.step import TrainingStep
-from unbraid.training.train import train
 from unbraid.types import Terms, ViewBatch
 
 NONE: dict[str, Any] = {f"lambda_{name}": 0.0 for name in REGULARIZERS}
 every_regularizer = pytest.mark.parametrize("name", REGULARIZERS)
-PIPELINES = ("separate", "unified", "balanced")
+PIPELINES = ("separate", "unified")
 
 
 def method_with(**settings: Any) -> SubInfoMax:
@@ -56,15 +51,6 @@ def test_the_unified_pipeline_without_regularizers_is_supcon() -> None:
     assert_close(terms(unified).total, loss(supcon, batch_for(SupCon)).total)
 
 
-def test_the_balanced_pipeline_has_one_infomax_on_strands_of_equal_length() -> None:
-    method = method_with(pipeline="balanced")
-    z, labels = embeddings(method)
-    for part in z.chunk(2, 1):
-        assert_close(part.norm(dim=1), torch.full((16,), 0.5**0.5, dtype=torch.float64))
-    assert_close(terms(method).total, supcon_loss(z, labels, temperature=0.1))
-    assert len(method.head.heads) == 2
-
-
 @every_regularizer
 def test_a_weight_adds_as_much_of_its_regularizer(name: str) -> None:
     """Eq. 3: λ R beside what was there, and the slope is R."""
@@ -72,12 +58,6 @@ def test_a_weight_adds_as_much_of_its_regularizer(name: str) -> None:
     assert_close(high.total - low.total, 1.5 * low.parts[name])
     assert_close(low.parts["infomax"], terms(method_with()).total)
     assert set(low.parts) == {"infomax", name}
-
-
-def test_regularizers_combine() -> None:
-    both = terms(method_with(lambda_orthogonality=0.1, lambda_hessian=0.01))
-    expected = both.parts["infomax"] + 0.1 * both.parts["orthogonality"] + 0.01 * both.parts["hessian"]
-    assert_close(both.total, expected)
 
 
 @every_regularizer
@@ -143,25 +123,6 @@ def test_the_hessian_on_r_differentiates_through_the_heads() -> None:
     assert_close(terms(method).parts["hessian"], hessian_blocks(gradient.unflatten(1, (2, -1))))
 
 
-def test_positives_by_view_pair_and_by_label() -> None:
-    apart = batch_for(SubInfoMax)._replace(labels=torch.arange(8))
-    pairs = method_with(positives="view-pair")
-    assert_close(terms(pairs, apart).total, terms(method_with(), apart).total)
-    alike = batch_for(SubInfoMax)._replace(labels=torch.zeros(8, dtype=torch.long))
-    assert_close(terms(pairs, alike).total, terms(pairs, apart).total)  # labels are not read
-
-
-def test_view_pair_masked_ignores_negatives_with_the_same_label() -> None:
-    """All of one label: no negative is left, and finding the only other view costs nothing."""
-    alike = batch_for(SubInfoMax)._replace(labels=torch.zeros(8, dtype=torch.long))
-    masked = method_with(positives="view-pair-masked")
-    assert_close(terms(masked, alike).total.item(), 0.0)
-    apart = batch_for(SubInfoMax)._replace(labels=torch.arange(8))
-    assert_close(terms(masked, apart).total, terms(method_with(positives="view-pair"), apart).total)
-    mixed = batch_for(SubInfoMax)
-    assert 0 < terms(masked, mixed).total < terms(method_with(positives="view-pair"), mixed).total
-
-
 def test_the_permutation_is_sampled_at_each_step() -> None:
     method, batch = method_with(lambda_permuted_orthogonality=1.0), batch_for(SubInfoMax)
     torch.manual_seed(0)
@@ -196,46 +157,10 @@ def test_statistics_are_kept_with_the_weights() -> None:
     assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
 
 
-def test_directions_are_computed_after_the_last_step_and_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before, they are the first dimensions of every subembedding; a loaded run has the computed ones."""
-    soon = functools.partial(independent_parts, restarts=1, steps=5)
-    monkeypatch.setattr("unbraid.methods.subinfomax.independent_parts", soon)
-    dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, image_size=32)
-    options = {"embedding_dim": 16, "independent_directions": 3, "architecture": "conv"}
-    method = build_method(SubInfoMax, dataset.shape, n=len(dataset), **options)
-    x = dataset.observe(torch.arange(40))
-    method.eval()
-    z = method.features_and_embedding(x)[1]
-    first = [0, 1, 2, 8, 9, 10]
-    assert_close(method.encode(x)[:, method.strands["z"]], z[:, first])
-    method.on_train_end_samples = 400  # type: ignore[misc]
-    run = train(method, dataset, out=tmp_path / "run", steps=2, batch_size=8, device="cpu", quiet=True)
-    assert method.strands.size == 256 + 6 and len(method.strands["z1"]) == 3
-    codes = method.encode(x)
-    assert not torch.allclose(codes[:, method.strands["z"]], method.features_and_embedding(x)[1][:, first])
-    assert_close(load(run.folder, device="cpu").method.encode(x), codes)
-
-
-def test_directions_need_joint_labels_and_dimensions() -> None:
-    for wrong in (
-        {"positives": "view-pair"},
-        {"independent_directions": 5},
-        {"independent_directions": -1},
-        {"num_subembeddings": 1},
-    ):
-        with pytest.raises(
-            ValueError, match="independent-directions requires --positives label, at least 2 subembeddings"
-        ):
-            method_with(**({"independent_directions": 2} | wrong))
-
-
-def test_bad_settings_are_refused() -> None:
+def test_other_pipelines_and_regularizers_are_refused() -> None:
+    with pytest.raises(ValueError, match="--pipeline: 'balanced' must be one of separate, unified"):
+        options_of(SubInfoMax)["pipeline"].parse("balanced")
     with pytest.raises(
-        ValueError, match=r"regularize-features must list regularizers among infomin.*got 'entropy'"
+        ValueError, match=r"must list regularizers among infomin, .*hessian; got 'dependence'"
     ):
-        method_with(regularize_features=("entropy",))
-    with pytest.raises(ValueError, match="requires at least 2 subembeddings; got 1"):
-        method_with(num_subembeddings=1, lambda_hessian=0.1)
-    assert set(terms(method_with(num_subembeddings=1)).parts) == {"infomax"}
+        method_with(regularize_features=("dependence",))

@@ -5,12 +5,12 @@ import torch
 from torch.testing import assert_close
 
 from tests.tiny import SHAPE, batch_for, images, make
-from unbraid.methods import SimCLR, SubInfoMax, SupCon, SupervisedSubembeddings
+from unbraid.methods import IndependentSubembeddings, SimCLR, SubInfoMax, SupCon, SupervisedSubembeddings
 from unbraid.methods.base import build_method
 from unbraid.methods.view_contrastive import equal_strands, same_label, same_pair
 from unbraid.nn import MLPEncoder, MLPFeatures, Projection, ResNet
 
-EVERY = pytest.mark.parametrize("cls", [SimCLR, SupCon, SubInfoMax])
+EVERY = pytest.mark.parametrize("cls", [SimCLR, SupCon, SubInfoMax, IndependentSubembeddings])
 
 
 @EVERY
@@ -32,7 +32,13 @@ def test_any_number_of_strands() -> None:
     }
     encoder = MLPFeatures(SHAPE, hidden=(12,))
     method = build_method(
-        SubInfoMax, SHAPE, n=9, encoder=encoder, num_subembeddings=3, embedding_dim=6, lambda_dependence=1.0
+        IndependentSubembeddings,
+        SHAPE,
+        n=9,
+        encoder=encoder,
+        num_subembeddings=3,
+        embedding_dim=6,
+        lambda_dependence=1.0,
     )
     batch = type(batch_for(SubInfoMax))(
         *(field.float() if field.is_floating_point() else field for field in batch_for(SubInfoMax))

@@ -1,8 +1,6 @@
-"""Checks that every metric of (codes, factors) must pass. A new metric adds one line to METRICS."""
+"""Checks that every metric of (codes, factors) must pass. The test file of a metric has its cases in a list COMMON."""
 
 import tracemalloc
-from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,91 +9,13 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from torch.testing import assert_close
 
-from unbraid.metrics import dci, explicitness, info_mec, irs, mcc, mig, modularity, sap
+from tests.metrics.common_cases import CommonCase, common_cases
+from unbraid.metrics import Direction
+
+METRICS = common_cases()
 
 
-class Metric(NamedTuple):
-    name: str
-    score: Callable[[np.ndarray, np.ndarray], Any]
-    constant: float  # score of codes that never vary
-    duplicated: float  # score of every factor given by two equal codes
-    random: float | None  # what codes that know nothing stay below; None if it scores only who knows what
-    entangled: float | None  # what Appendix A.1's code stays below; None if it scores only what can be read
-    tolerance: float = 1e-9  # of the identity and of the reordered samples; solvers stop early
-    identity: float = 1.0  # score of codes that are the factors
-
-
-METRICS = [
-    Metric("mig", mig, constant=0, duplicated=0, random=0.02, entangled=0.1),
-    Metric(
-        "mig, equal frequency",
-        lambda codes, factors: mig(codes, factors, binning="equal_frequency"),
-        constant=0,
-        duplicated=0,
-        random=0.02,
-        entangled=0.1,
-    ),
-    Metric("modularity", modularity, constant=0, duplicated=1, random=None, entangled=0.4),
-    Metric(
-        "explicitness",
-        lambda codes, factors: explicitness(codes, factors, test_codes=codes, test_factors=factors),
-        constant=0.5,
-        duplicated=1,
-        random=0.6,
-        entangled=None,
-        tolerance=1e-3,
-    ),
-    Metric(
-        "explicitness, one vs rest",
-        lambda codes, factors: explicitness(
-            codes, factors, test_codes=codes, test_factors=factors, protocol="one_vs_rest"
-        ),
-        constant=0.5,
-        duplicated=73 / 90,
-        random=0.6,
-        entangled=None,
-        # One line ranks the i-th of v values above the longer side only: v = 4 gives (1, 2/3, 2/3, 1),
-        # 5 gives (1, 3/4, 1/2, 3/4, 1), 6 gives (1, 4/5, 3/5, 3/5, 4/5, 1); mean 5/6, 4/5, 4/5.
-        identity=73 / 90,
-    ),
-    Metric("mcc", mcc, constant=0, duplicated=1, random=0.1, entangled=0.75),
-    Metric(
-        "mcc, spearman",
-        lambda codes, factors: mcc(codes, factors, protocol="spearman"),
-        constant=0,
-        duplicated=1,
-        random=0.1,
-        entangled=0.75,
-    ),
-    # The SVM of SAP's other form is penalized, so that the scale of a code matters: see test_sap.py.
-    Metric(
-        "sap, continuous",
-        lambda codes, factors: sap(
-            codes, factors, protocol="infogan_cr", factor_types=["continuous"] * np.shape(factors)[-1]
-        ),
-        constant=0,
-        duplicated=0,
-        random=0.02,
-        entangled=0.1,
-    ),
-    Metric("irs", irs, constant=0, duplicated=1, random=0.4, entangled=0.1, tolerance=1e-6),
-    Metric(
-        "dci, histogram",
-        lambda codes, factors: dci(
-            codes, factors, test_codes=codes, test_factors=factors, protocol="histogram"
-        ),
-        constant=0,
-        duplicated=1,
-        random=0.02,
-        entangled=0.1,
-        tolerance=1e-3,
-    ),
-    # Two codes a factor: InfoC = (1/2 - 1/6) / (1 - 1/6) = 0.4, InfoM = InfoE = 1.
-    Metric("info_mec", info_mec, constant=0, duplicated=0.8, random=None, entangled=0.5, tolerance=0.01),
-]
-
-
-def each(metrics: list[Metric]) -> pytest.MarkDecorator:
+def each(metrics: list[CommonCase]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("metric", metrics, ids=lambda metric: metric.name)
 
 
@@ -108,7 +28,7 @@ def grid(repeats: int = 10) -> np.ndarray:
 
 
 @EVERY
-def test_identity(metric: Metric) -> None:
+def test_identity(metric: CommonCase) -> None:
     factors = grid()
     assert_close(
         metric.score(factors.astype(float), factors).score, metric.identity, rtol=0, atol=metric.tolerance
@@ -116,21 +36,21 @@ def test_identity(metric: Metric) -> None:
 
 
 @EVERY
-def test_order_and_sign_of_codes_do_not_matter(metric: Metric) -> None:
+def test_order_and_sign_of_codes_do_not_matter(metric: CommonCase) -> None:
     factors = grid()
     codes = factors[:, [2, 0, 1]] * np.array([-1.0, 3.0, -0.5])
     assert_close(metric.score(codes, factors).score, metric.identity, rtol=0, atol=metric.tolerance)
 
 
 @EVERY
-def test_constant_codes(metric: Metric) -> None:
+def test_constant_codes(metric: CommonCase) -> None:
     factors = grid()
     score = metric.score(np.full((len(factors), 4), 2.5), factors).score
     assert_close(score, float(metric.constant), rtol=0, atol=1e-6)
 
 
 @EVERY
-def test_one_constant_code_among_others_gives_a_number_in_bounds(metric: Metric) -> None:
+def test_one_constant_code_among_others_gives_a_number_in_bounds(metric: CommonCase) -> None:
     factors = grid()
     codes = np.column_stack([factors.astype(float), np.zeros(len(factors))])
     score = metric.score(codes, factors).score
@@ -140,7 +60,7 @@ def test_one_constant_code_among_others_gives_a_number_in_bounds(metric: Metric)
 
 
 @EVERY
-def test_duplicated_codes(metric: Metric) -> None:
+def test_duplicated_codes(metric: CommonCase) -> None:
     factors = grid()
     codes = np.column_stack([factors, factors]).astype(float)
     assert_close(
@@ -149,7 +69,7 @@ def test_duplicated_codes(metric: Metric) -> None:
 
 
 @each([metric for metric in METRICS if metric.random is not None])
-def test_random_codes_know_nothing(metric: Metric) -> None:
+def test_random_codes_know_nothing(metric: CommonCase) -> None:
     factors = grid(20)
     score = metric.score(np.random.default_rng(0).standard_normal((len(factors), 4)), factors).score
     assert score < metric.random
@@ -166,7 +86,7 @@ def entangle(u: np.ndarray, alpha: float) -> np.ndarray:
 
 
 @each([metric for metric in METRICS if metric.entangled is not None])
-def test_an_entangled_code_with_unchanged_marginals_is_flagged(metric: Metric) -> None:
+def test_an_entangled_code_with_unchanged_marginals_is_flagged(metric: CommonCase) -> None:
     u = np.random.default_rng(0).uniform(size=(4000, 2))
     factors = (u * 10).astype(int)
     mixed = entangle(u, (1 - np.sqrt(0.5)) / 2)  # an angle of 45 degrees
@@ -175,7 +95,7 @@ def test_an_entangled_code_with_unchanged_marginals_is_flagged(metric: Metric) -
 
 
 @each([metric for metric in METRICS if metric.entangled is not None])
-def test_rotated_codes_score_less(metric: Metric) -> None:
+def test_rotated_codes_score_less(metric: CommonCase) -> None:
     rng = np.random.default_rng(0)
     factors = grid()
     codes = factors + 0.1 * rng.standard_normal(factors.shape)
@@ -186,13 +106,15 @@ def test_rotated_codes_score_less(metric: Metric) -> None:
 @EVERY
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_order_type_and_bounds(metric: Metric, seed: int) -> None:
+def test_order_type_and_bounds(metric: CommonCase, seed: int) -> None:
     rng = np.random.default_rng(seed)
     factors = np.stack([rng.permutation(np.arange(60) % values) for values in (2, 3)], axis=1)
     codes = factors @ rng.standard_normal((2, 3)) + 0.3 * rng.standard_normal((60, 3))
     result = metric.score(codes, factors)
     assert type(result.score) is float
-    assert -1e-9 <= result.score <= 1 + 1e-9
+    low, high = Direction.of(type(result)).bounds
+    assert low is None or low - 1e-9 <= result.score
+    assert high is None or result.score <= high + 1e-9
     assert result.n == 60
     tolerance = max(metric.tolerance, 1e-9)
     samples, columns = rng.permutation(60), rng.permutation(3)
@@ -201,7 +123,7 @@ def test_order_type_and_bounds(metric: Metric, seed: int) -> None:
 
 
 @EVERY
-def test_a_hundred_thousand_samples_take_less_than_a_gibibyte(metric: Metric) -> None:
+def test_a_hundred_thousand_samples_take_less_than_a_gibibyte(metric: CommonCase) -> None:
     rng = np.random.default_rng(0)
     factors = rng.integers(0, [3, 6], (100_000, 2))
     codes = factors @ rng.standard_normal((2, 6)) + rng.standard_normal((100_000, 6))
@@ -215,7 +137,7 @@ def test_a_hundred_thousand_samples_take_less_than_a_gibibyte(metric: Metric) ->
 
 @EVERY
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
-def test_dtypes(metric: Metric, dtype: type) -> None:
+def test_dtypes(metric: CommonCase, dtype: type) -> None:
     factors = grid()
     codes = factors + 0.25 * np.random.default_rng(0).standard_normal(factors.shape)
     single = codes.astype(np.float32)
@@ -244,7 +166,7 @@ def test_dtypes(metric: Metric, dtype: type) -> None:
     ],
 )
 def test_bad_input_gets_one_sentence(
-    metric: Metric, codes: np.ndarray, factors: np.ndarray, sentence: str
+    metric: CommonCase, codes: np.ndarray, factors: np.ndarray, sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence) as caught:
         metric.score(codes, factors)
@@ -252,6 +174,6 @@ def test_bad_input_gets_one_sentence(
 
 
 @each([metric for metric in METRICS if not metric.name.startswith("mcc")])  # mcc takes real factors
-def test_factors_that_are_not_integers_get_one_sentence(metric: Metric) -> None:
+def test_factors_that_are_not_integers_get_one_sentence(metric: CommonCase) -> None:
     with pytest.raises(ValueError, match="factors must be integers"):
         metric.score(np.zeros((8, 2)), np.linspace(0, 1, 16).reshape(8, 2))

@@ -7,7 +7,22 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestRegressor
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import DCI, dci
+
+COMMON = [
+    CommonCase(
+        "dci, histogram",
+        lambda codes, factors: dci(
+            codes, factors, test_codes=codes, test_factors=factors, protocol="histogram"
+        ),
+        constant=0,
+        duplicated=1,
+        random=0.02,
+        entangled=0.1,
+        tolerance=1e-3,
+    ),
+]
 
 
 def draw(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,34 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import explicitness
 from unbraid.metrics.explicitness import roc_areas
+
+COMMON = [
+    CommonCase(
+        "explicitness",
+        lambda codes, factors: explicitness(codes, factors, test_codes=codes, test_factors=factors),
+        constant=0.5,
+        duplicated=1,
+        random=0.6,
+        entangled=None,
+        tolerance=1e-3,
+    ),
+    CommonCase(
+        "explicitness, one vs rest",
+        lambda codes, factors: explicitness(
+            codes, factors, test_codes=codes, test_factors=factors, protocol="one_vs_rest"
+        ),
+        constant=0.5,
+        duplicated=73 / 90,
+        random=0.6,
+        entangled=None,
+        # One line ranks the i-th of v values above the longer side only: v = 4 gives (1, 2/3, 2/3, 1),
+        # 5 gives (1, 3/4, 1/2, 3/4, 1), 6 gives (1, 4/5, 3/5, 3/5, 4/5, 1); mean 5/6, 4/5, 4/5.
+        identity=73 / 90,
+    ),
+]
 
 
 def sample(seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,13 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import info_mec
+
+COMMON = [
+    # Two codes a factor: InfoC = (1/2 - 1/6) / (1 - 1/6) = 0.4, InfoM = InfoE = 1.
+    CommonCase("info_mec", info_mec, constant=0, duplicated=0.8, random=None, entangled=0.5, tolerance=0.01),
+]
 
 
 def grid(*sizes: int, repeats: int = 20) -> np.ndarray:

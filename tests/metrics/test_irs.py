@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import irs
+
+COMMON = [
+    CommonCase("irs", irs, constant=0, duplicated=1, random=0.4, entangled=0.1, tolerance=1e-6),
+]
 
 
 def slow_irs(codes: np.ndarray, factors: np.ndarray, quantile: float) -> float:

@@ -8,7 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import mcc
+
+COMMON = [
+    CommonCase("mcc", mcc, constant=0, duplicated=1, random=0.1, entangled=0.75),
+    CommonCase(
+        "mcc, spearman",
+        lambda codes, factors: mcc(codes, factors, protocol="spearman"),
+        constant=0,
+        duplicated=1,
+        random=0.1,
+        entangled=0.75,
+    ),
+]
 
 
 @settings(max_examples=10, deadline=None)

@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import mig
+
+COMMON = [
+    CommonCase("mig", mig, constant=0, duplicated=0, random=0.02, entangled=0.1),
+    CommonCase(
+        "mig, equal frequency",
+        lambda codes, factors: mig(codes, factors, binning="equal_frequency"),
+        constant=0,
+        duplicated=0,
+        random=0.02,
+        entangled=0.1,
+    ),
+]
 
 BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import modularity
+
+COMMON = [
+    CommonCase("modularity", modularity, constant=0, duplicated=1, random=None, entangled=0.4),
+]
 
 BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 

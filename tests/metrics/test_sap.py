@@ -5,7 +5,22 @@ import pytest
 from sklearn.svm import LinearSVC
 from torch.testing import assert_close
 
+from tests.metrics.common_cases import CommonCase
 from unbraid.metrics import SAP, sap
+
+COMMON = [
+    # The SVM of the other protocol is penalized, so that the scale of a code matters.
+    CommonCase(
+        "sap, continuous",
+        lambda codes, factors: sap(
+            codes, factors, protocol="infogan_cr", factor_types=["continuous"] * np.shape(factors)[-1]
+        ),
+        constant=0,
+        duplicated=0,
+        random=0.02,
+        entangled=0.1,
+    ),
+]
 
 
 def draw(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,16 @@ from torch.testing import assert_close
 
 from tests.sprite_translations import translation
 from unbraid.methods import Intervention
-from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels, Translator, two_rows
+from unbraid.objectives import (
+    Bernoulli,
+    Likelihood,
+    MLPTranslator,
+    MLPTranslatorSGD,
+    Normal,
+    Pixels,
+    Translator,
+    two_rows,
+)
 from unbraid.objectives.translation import _averaging
 
 
@@ -51,7 +60,7 @@ def test_a_pixel_on_an_edge_belongs_to_both_sides_in_part() -> None:
 
 def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:
     translator, first, last = (
-        Translator((1, 16, 16), width=20),
+        Translator((1, 16, 16), MLPTranslator(width=20)),
         torch.nn.Linear(256, 20),
         torch.nn.Linear(20, 256),
     )
@@ -66,7 +75,7 @@ def test_fresh_weights_are_drawn_as_pytorch_draws_its_own() -> None:
 
 def test_a_fresh_translator_gives_the_mean_target_and_half_of_the_input() -> None:
     """Without what its layers add: the logit of the mean target, and half of that of the input."""
-    translator, (u, v) = Translator((1, 8, 8), width=1), task()
+    translator, (u, v) = Translator((1, 8, 8), MLPTranslator(width=1)), task()
     weights = translator.init_weights(v)
     weights[: 2 * 64 + 1] = 0
     expected = torch.logit(v.mean(0), 0.02) + torch.logit(u, 0.02) / 2
@@ -75,23 +84,23 @@ def test_a_fresh_translator_gives_the_mean_target_and_half_of_the_input() -> Non
 
 def test_the_inner_loop_lowers_the_loss() -> None:
     u, v = task()
-    translator = Translator((1, 8, 8), width=8)
-    for adam, lr in ((True, 0.05), (False, 0.5)):
+    for spec in (MLPTranslator(8, 20, 0.05), MLPTranslatorSGD(8, 20, 0.5)):
+        translator = Translator((1, 8, 8), spec)
         torch.manual_seed(1)
         before = translator.loss(translator.init_weights(v), u, v)
         torch.manual_seed(1)
-        after = translator.loss(translator.adapt(u, v, steps=20, lr=lr, adam=adam), u, v)
+        after = translator.loss(translator.adapt(u, v), u, v)
         assert after < before - 1
 
 
 def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s() -> None:
     u, v = task()
-    translator = Translator((1, 8, 8), width=2, likelihood=Normal())
+    translator = Translator((1, 8, 8), MLPTranslatorSGD(2, 1, 0.3), likelihood=Normal())
     torch.manual_seed(1)
     weights = translator.init_weights(v).requires_grad_()
     (gradient,) = torch.autograd.grad(translator.loss(weights, u, v) / 64, [weights])
     torch.manual_seed(1)
-    plain = translator.adapt(u, v, steps=1, lr=0.3, adam=False)
+    plain = translator.adapt(u, v)
     assert_close(plain, (weights - 0.3 * gradient).detach())
     optimizer = torch.optim.Adam([weights], lr=0.05, eps=1e-12)
     for _ in range(3):
@@ -99,13 +108,14 @@ def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s
         (translator.loss(weights, u, v) / 64).backward()
         optimizer.step()
     torch.manual_seed(1)
-    assert_close(translator.adapt(u, v, steps=3, lr=0.05), weights.detach())
+    adam = Translator((1, 8, 8), MLPTranslator(2, 3, 0.05), likelihood=Normal())
+    assert_close(adam.adapt(u, v), weights.detach())
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Normal(0.5), Pixels()], ids=str)
 def test_the_gradient_that_is_written_out_is_that_of_the_loss(likelihood: Likelihood) -> None:
     u, v = task()
-    translator = Translator((1, 8, 8), width=5, likelihood=likelihood)
+    translator = Translator((1, 8, 8), MLPTranslator(width=5), likelihood=likelihood)
     weights = translator.init_weights(v).requires_grad_()
     (gradient,) = torch.autograd.grad(translator.loss(weights, u, v), [weights])
     assert_close(translator.gradient(weights.detach(), u, v), gradient)
@@ -114,22 +124,22 @@ def test_the_gradient_that_is_written_out_is_that_of_the_loss(likelihood: Likeli
 def test_a_translator_learns_where_no_graph_can_be_built() -> None:
     """As within a loss that is compiled."""
     u, v = task()
-    translator, learned = Translator((1, 8, 8), width=2), []
+    translator, learned = Translator((1, 8, 8), MLPTranslator(2, 2)), []
     for mode in (torch.enable_grad, torch.inference_mode):
         torch.manual_seed(1)
         with mode():
-            learned.append(translator.adapt(u, v, steps=2, lr=0.05).clone())
+            learned.append(translator.adapt(u, v).clone())
     assert_close(learned[0], learned[1])
 
 
 def test_only_an_unrolled_loop_has_a_way_back() -> None:
     u, v = task()
     u.requires_grad_()
-    translator, test = Translator((1, 8, 8), width=2), task()
+    translator, test = Translator((1, 8, 8), MLPTranslator(2, 2)), task()
     gradients = []
     for unrolled in (False, True):
         torch.manual_seed(1)
-        loss = translator.difficulty(u, v, *test, steps=2, lr=0.05, unrolled=unrolled)
+        loss = translator.difficulty(u, v, *test, unrolled=unrolled)
         assert loss.requires_grad == unrolled
         gradients.append(loss)
     assert_close(gradients[0], gradients[1].detach())
@@ -143,7 +153,7 @@ def test_the_entropy_of_the_targets_is_no_difficulty() -> None:
     One gray image g everywhere: a fresh translator whose layers and input count for nothing gives its mean. Eq. 2 is
     then the entropy of g, and its gradient -logit(g).
     """
-    translator = Translator((1, 2, 2), width=1)
+    translator = Translator((1, 2, 2), MLPTranslator(width=1))
     g = torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
     v = g.expand(3, 1, 2, 2)
     weights = translator.init_weights(v.detach())
@@ -160,20 +170,19 @@ def test_the_entropy_of_the_targets_is_no_difficulty() -> None:
 def test_each_pixel_left_counts_for_those_it_pixel_weight() -> None:
     """Of images that are the same within squares of two by two, as many nats as without shrinking."""
     u, v = (images.repeat_interleave(2, 2).repeat_interleave(2, 3) for images in task(4))
-    small, whole = Translator((1, 8, 8), downsample_by=2), Translator((1, 8, 8), downsample_by=1)
+    small, whole = (Translator((1, 8, 8), MLPTranslator(32, 60, 0.02, by)) for by in (2, 1))
     assert_close(small.mean_difficulty(v, u), whole.mean_difficulty(v, u))
-    found = [one.difficulty(u, v, u, v, steps=60, lr=0.02) for one in (small, whole)]
+    found = [one.difficulty(u, v, u, v) for one in (small, whole)]
     assert_close(found[0], found[1], rtol=0.5, atol=0)
 
 
 def of_sprites(kind: str, *, pairs: int = 4) -> tuple[float, float]:
     """What is missed of sprites at the default settings of the method, and what their mean image misses."""
-    steps, lr, width = (Intervention.option({}, f"inner_{name}") for name in ("steps", "lr", "width"))
-    translator, found = Translator((1, 64, 64), width=width), []
+    translator, found = Translator((1, 64, 64), Intervention.option({}, "translator")), []
     for seed in range(pairs):
         u, v, u_test, v_test = translation(kind, seed=seed)
         torch.manual_seed(seed)
-        learned = translator.difficulty(u, v, u_test, v_test, steps=steps, lr=lr)
+        learned = translator.difficulty(u, v, u_test, v_test)
         found.append(torch.stack([learned, translator.mean_difficulty(v, v_test)]))
     learned, mean = torch.stack(found).mean(0).tolist()
     return learned, mean
@@ -197,7 +206,7 @@ def test_what_was_learned_depends_on_the_input() -> None:
     found = []
     for inputs in (u_test, u_test.roll(1, 0)):
         torch.manual_seed(0)
-        found.append(translator.difficulty(u, v, inputs, v_test, steps=5, lr=0.05).item())
+        found.append(translator.difficulty(u, v, inputs, v_test).item())
     assert found[0] < 0.5 * found[1]
 
 
@@ -210,11 +219,8 @@ def test_a_translation_is_between_the_values_of_two_different_images() -> None:
     assert_close(two_rows(both[:1]), (both[:1], both[:1]))
 
 
-def test_bad_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="width of a translator must be at least 1; got 0"):
-        Translator((1, 8, 8), width=0)
-    for by in (0, 3):
-        with pytest.raises(ValueError, match=f"must divide the height and width of images; got {by} for"):
-            Translator((1, 8, 8), downsample_by=by)
+def test_a_factor_that_does_not_divide_the_sides_is_refused() -> None:
+    with pytest.raises(ValueError, match="must divide the height and width of images; got 3 for"):
+        Translator((1, 8, 8), MLPTranslator(downsample=3))
     with pytest.raises(ValueError, match="got 2 for"):
-        Translator((4,), downsample_by=2, likelihood=Bernoulli())
+        Translator((4,), MLPTranslator(downsample=2), likelihood=Bernoulli())

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from unbraid.recipes import read_recipe, recipe_names
-from unbraid.recipes.intervention import short_table1, short_table3
 from unbraid.studies.aggregate import _published, varying_options
 
 
@@ -39,24 +38,24 @@ def test_the_intervention_papers_tables_are_complete() -> None:
 
 @pytest.mark.parametrize("number", [1, 3])
 def test_only_the_papers_variant_of_a_short_table_shows_its_numbers(number: int) -> None:
-    """Three seeds, both distributions; variants of the intervention autoencoder were not published."""
+    """Three seeds, both distributions; neither variants nor the sequential autoencoder were published."""
     recipe = read_recipe(f"intervention/short-table{number}", "paper")
-    varying = varying_options(recipe.runs)["intervention"]
-    module, steps = short_table1 if number == 1 else short_table3, 10_000
-    variants = {name for options in module.variants(steps).values() for name in options}
-    assert variants - {"lambda_cycle", "lambda_adv"} <= varying
-    variants -= {"lambda_cycle", "lambda_adv", "steps"}  # which App. C's own form has too
-    shown = {True: 0, False: 0}
+    varying, steps = varying_options(recipe.runs), 10_000
+    sequential = 7_000 if number == 3 else steps
+    shown = {"published": 0, "variant": 0, "sequential": 0}
     for plan in recipe.runs:
-        fewer = {"beta-tcvae": 2_500, "intervention": 7_000 if plan.options.get("freeze_learned") else steps}
+        fewer = {"beta-tcvae": 2_500, "sequential-intervention": sequential}
         assert plan.options["steps"] == fewer.get(plan.method, steps)
-        if plan.method == "intervention":
-            own = {name: plan.options[name] for name in varying if name in plan.options}
+        if plan.method in ("intervention", "sequential-intervention"):
+            own = {name: plan.options[name] for name in varying[plan.method] if name in plan.options}
             data = "-".join([plan.data, *plan.options["correlate"]])
             value = _published(recipe.published, plan.method, data, own, "sap")
-            assert (value is not None) == (not variants & plan.options.keys())
-            shown[value is not None] += 1
-    assert shown == {True: 6, False: 6 if number == 3 else 30}
+            kind = "sequential" if plan.method != "intervention" else "published" if value else "variant"
+            assert (value is not None) == (kind == "published")
+            assert (kind == "variant") == (plan.method == "intervention" and "lambda_translation" in own)
+            shown[kind] += 1
+    counts = {1: {"published": 6, "variant": 6, "sequential": 24}}
+    assert shown == counts.get(number, {"published": 6, "variant": 0, "sequential": 6})
 
 
 def test_the_contrast_papers_tables_are_complete() -> None:

@@ -8,6 +8,7 @@ from unbraid.report.charts import (
     DARK_COLORS,
     MAX_POINTS,
     Curves,
+    chart_of,
     curve_chart,
     curves_of,
     downsample,
@@ -95,3 +96,16 @@ def test_long_names_beneath_a_chart_stay_within_it() -> None:
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0 and box.x1 <= figure.bbox.width
+
+
+def test_a_chart_is_drawn_on_both_grounds() -> None:
+    grounds = []
+
+    def draw(*, dark: bool) -> object:
+        from matplotlib.figure import Figure
+
+        grounds.append(dark)
+        return Figure(figsize=(1, 1))
+
+    chart = chart_of("Heading", "Caption", draw)
+    assert grounds == [False, True, False] and chart.light.startswith(b"<?xml") and chart.png[1:4] == b"PNG"

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from unbraid.data import Dataset, SetDraw, from_arrays, sprites
 from unbraid.data.factors import FactorSpace
+from unbraid.evaluation.evaluate import evaluate
 from unbraid.methods import AugmentedGIN
 from unbraid.nn import RowFlow
 from unbraid.report import flow_charts, flows
@@ -19,7 +20,7 @@ from unbraid.report.flows import (
     variables,
 )
 from unbraid.report.page import write_report
-from unbraid.runs.model import Model
+from unbraid.runs.model import Model, load
 from unbraid.studies.plan import Plan
 
 SIDE = 4
@@ -105,6 +106,8 @@ def test_the_page_of_a_flow_on_images_shows_class_means(
     monkeypatch.setattr(flow_charts, "SAMPLE", 256)
     plan = Plan("augmented-gin", "sprites", {"image_size": 16, "steps": 2, "batch_size": 4, "seed": 0})
     run = plan.run(tmp_path / "run", quiet=True)
+    method = load(run.folder, device="cpu").method
+    run.add_scores(evaluate(method, plan.dataset(), ["codes:spectrum"], num_samples=100))
     page = write_report([run]).read_text()
     assert "Traversals of class means" in page and ">Traversals<" not in page
     names = {path.name for path in (run.folder / "figures").iterdir()}

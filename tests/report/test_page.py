@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from unbraid.custom_code import CodeNotNamed, use
 from unbraid.data.arrays import from_arrays
+from unbraid.evaluation.evaluate import evaluate
 from unbraid.methods.base import build_method
 from unbraid.methods.beta_vae import BetaVAE
-from unbraid.objectives import Normal
-from unbraid.report import run_figures
+from unbraid.objectives import MLPTranslator, Normal
+from unbraid.report import strand_charts
 from unbraid.report.page import PageText, write_report
 from unbraid.runs.folder import Run
+from unbraid.runs.model import load
+from unbraid.runs.run_dataset import training_dataset
 from unbraid.studies.plan import Plan
 from unbraid.training.train import train
 
@@ -108,7 +112,7 @@ def test_arrays_of_ones_own_are_reported_without_pictures(tmp_path: Path) -> Non
     page = write_report([run]).read_text()
     Checker(page)
     assert "No figures for this run." in page
-    assert "No command line reproduces this run" in page
+    assert "No command line reproduces this run: it was trained from Python." in page
     assert "No scores yet" in page
 
 
@@ -135,13 +139,13 @@ def test_a_method_without_a_decoder_is_reported(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(Autoencoder, "decode", Method.decode)
     page = write_report([folder]).read_text()
     Checker(page)
-    assert "Some figures could not be drawn. BetaVAE has no decoder" in page
+    assert "could not be drawn" not in page
     assert 'id="traversals"' not in page and 'id="curves"' in page
 
 
 def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_figures, "strand_maps", partial(run_figures.strand_maps, count=40))
-    monkeypatch.setattr(run_figures, "dim_changes", partial(run_figures.dim_changes, count=32))
+    monkeypatch.setattr(strand_charts, "strand_maps", partial(strand_charts.strand_maps, count=40))
+    monkeypatch.setattr(strand_charts, "dim_changes", partial(strand_charts.dim_changes, count=32))
     options = {
         "digits": "bundled",
         "architecture": "mlp-small",
@@ -160,7 +164,8 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
         "n_test": 0,
         "on": "x --split test",
     }
-    run.add_scores([score])
+    method, dataset = load(run.folder, device="cpu").method, training_dataset(run)
+    run.add_scores([score, *evaluate(method, dataset, ["strand_probes"], num_samples=200)])
     page = write_report([run]).read_text()
     checker = Checker(page)
     assert {"strands", "swaps", "probes", "changes-1-0", "maps-2-0"} <= set(checker.ids)
@@ -180,8 +185,7 @@ def test_correlated_factors_and_features_of_several_codes_are_shown(tmp_path: Pa
     options |= {
         "num_features": 2,
         "feature_dim": 2,
-        "inner_width": 1,
-        "inner_steps": 1,
+        "translator": MLPTranslator(width=1, steps=1),
         "steps": 1,
         "batch_size": 8,
     }
@@ -197,3 +201,51 @@ def test_correlated_factors_and_features_of_several_codes_are_shown(tmp_path: Pa
         "Nearest neighbors by strand",
     ):
         assert words in page
+
+
+def own_run(folder: Path, name: str = "OwnAutoencoder") -> Run:
+    file = Path(__file__).parent / "own_vae.py"
+    options = {"architecture": "mlp-small", "latent_dim": 3, "steps": 2, "batch_size": 4}
+    return Plan(f"{file}:{name}", f"{file}:bars", options).run(folder, quiet=True, device="cpu")
+
+
+def forget_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in another process, in which no code was named."""
+    monkeypatch.setattr("unbraid.custom_code._named", {})
+
+
+def test_a_run_of_somebodys_own_code_has_its_figures_and_its_command(tmp_path: Path) -> None:
+    page = write_report([own_run(tmp_path / "run")]).read_text()
+    checker = Checker(page)
+    assert "OwnAutoencoder on bars" in page and "A plain autoencoder with figures of its own." in page
+    assert {"reconstructions", "figure-sorted_images"} <= set(checker.ids)
+    assert "traversals" not in checker.ids and "Images sorted by their first dimension" in page
+    assert (tmp_path / "run" / "figures" / "sorted_images.png").is_file()
+    command = re.sub(r"</?span>", "", page)
+    assert "unbraid train own_vae.py:OwnAutoencoder --data own_vae.py:bars" in command
+
+
+def test_a_method_of_ones_own_without_a_decoder_has_a_page(tmp_path: Path) -> None:
+    page = write_report([own_run(tmp_path / "run", "OwnEncoder")]).read_text()
+    Checker(page)
+    assert "could not be drawn" not in page and 'id="reconstructions"' not in page
+
+
+def test_code_that_was_not_named_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = own_run(tmp_path / "run")
+    forget_code(monkeypatch)
+    with pytest.raises(CodeNotNamed, match=r"--method .*own_vae\.py:OwnAutoencoder"):
+        write_report([run])
+    use(f"{Path(__file__).parent / 'own_vae.py'}:OwnAutoencoder")
+    with pytest.raises(CodeNotNamed, match=r"--data .*own_vae\.py:bars"):
+        write_report([run])
+    assert not (run.folder / "report.html").exists()
+
+
+def test_figures_that_are_asked_for_are_drawn(folder: Path) -> None:
+    own = f"{Path(__file__).parent / 'own_vae.py'}:sorted_images"
+    checker = Checker(write_report([folder], figures=("swaps", own, "salient-grid")).read_text())
+    assert "swaps" in checker.ids and "figure-sorted_images" in checker.ids
+    assert not {"traversals", "reconstructions"} & set(checker.ids)
+    with pytest.raises(ValueError, match="no figure 'swap'"):
+        write_report([folder], figures=("swap",))

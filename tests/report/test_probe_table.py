@@ -1,20 +1,22 @@
-"""What strands give away, src/unbraid/report/probe_table.py."""
+"""The table of linear probes per strand, src/unbraid/report/probe_table.py."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from unbraid.data.dataset import Dataset
+from unbraid.evaluation.evaluate import evaluate
 from unbraid.objectives import Normal
+from unbraid.report.page import write_report
 from unbraid.report.probe_table import probe_table
 from unbraid.runs.folder import Run
-from unbraid.runs.model import Model, load
+from unbraid.runs.model import load
 from unbraid.runs.run_dataset import training_dataset
 from unbraid.studies.plan import Plan
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Run:
+@pytest.fixture
+def table(tmp_path: Path) -> Run:
     """UAI on the made-up table, which has nuisances."""
     options = {
         "observations": 300,
@@ -23,42 +25,42 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "e2_dim": 3,
         "steps": 1,
         "batch_size": 8,
+        "likelihood": Normal(),
     }
-    options |= {"likelihood": Normal()}
-    folder = tmp_path_factory.mktemp("probe_table") / "run"
-    return Plan("uai", "credit", options).run(folder, quiet=True, device="cpu")
+    return Plan("uai", "credit", options).run(tmp_path / "run", quiet=True, device="cpu")
 
 
-def test_every_strand_is_probed_for_class_and_nuisances(table: Run) -> None:
-    model, dataset = load(table.folder, device="cpu"), training_dataset(table)
-    found = probe_table(table, model, dataset)
-    assert found is not None
-    assert [strand for strand, _ in found.rows] == ["e1", "e2"]
-    roles = {name: role for name, role, _ in found.factors}
-    assert roles[dataset.label or ""] == "class" and set(dataset.nuisances) <= set(roles)
-    assert found.n + found.n_test == 300 and found.n_test > 80
-    for _, reads in found.rows:
-        for read, (_, _, chance) in zip(reads, found.factors, strict=True):
-            assert read.share == pytest.approx(max(0.0, (read.accuracy - chance) / (1 - chance)))
+def test_the_table_is_read_from_the_score(table: Run) -> None:
+    assert probe_table(table) is None
+    method, dataset = load(table.folder, device="cpu").method, training_dataset(table)
+    names = [f"{strand}:factor_probe" for strand in ("e1", "e2")]
+    scores = evaluate(method, dataset, ["strand_probes", *names], num_samples=200, num_test_samples=0)
+    table.add_scores(scores)
+    found = probe_table(table)
+    assert found is not None and [strand for strand, _ in found.rows] == ["e1", "e2"]
+    assert found.n + found.n_test == 200 and found.dataset == ""
+    assert (found.factors[0][0], found.factors[0][1]) == (dataset.label, "class")
+    expected = {score["metric"]: score["value"] for score in scores}
+    for strand, probes in found.rows:
+        for probe, (name, _, chance) in zip(probes, found.factors, strict=True):
+            assert probe.accuracy == expected[f"{strand}:factor_probe.accuracy.{name}"]
+            assert chance == expected[f"{strand}:factor_probe.chance.{name}"]
+            assert probe.share == pytest.approx(max(0.0, (probe.accuracy - chance) / (1 - chance)))
 
 
-def test_scores_that_are_there_are_used(table: Run, tmp_path: Path) -> None:
-    model, dataset = load(table.folder, device="cpu"), training_dataset(table)
-
-    class Scored(Run):
-        def scores(self) -> list[dict[str, object]]:
-            entry = {"n": 20, "n_test": 10, "protocol": "", "seed": 0}
-            values = {"": 0.5, f".accuracy.{dataset.label}": 0.9, f".chance.{dataset.label}": 0.5}
-            return [
-                entry | {"metric": f"{strand}:factor_probe{name}", "value": value}
-                for strand in ("e1", "e2")
-                for name, value in values.items()
-            ]
-
-    found = probe_table(Scored(table.folder), model, dataset)
-    assert found is not None and found.n == 20
-    assert found.rows[0][1][0].accuracy == 0.9 and found.rows[0][1][0].share == pytest.approx(0.8)
+def test_the_page_says_which_command_computes_the_table(table: Run) -> None:
+    page = write_report([table]).read_text()
+    assert "Not shown without scores: Linear probes per strand." in page
+    assert "unbraid evaluate RUN --metrics strand_probes" in re.sub(r"</?span>", "", page)
+    assert 'id="probes"' not in page
+    method, dataset = load(table.folder, device="cpu").method, training_dataset(table)
+    on = {"on": "credit --split test"}
+    table.add_scores([score | on for score in evaluate(method, dataset, ["strand_probes"], num_samples=200)])
+    page = write_report([table]).read_text()
+    assert "Not shown without scores" not in page and 'id="probes"' in page
+    assert "test observations of credit --split test." in page
 
 
-def test_data_without_nuisances_have_no_leaks(run: Run, model: Model, dataset: Dataset) -> None:
-    assert probe_table(run, model, dataset) is None
+def test_data_without_nuisances_ask_for_no_probes(run: Run) -> None:
+    assert probe_table(run) is None
+    assert "Not shown without scores" not in write_report([run]).read_text()

@@ -9,7 +9,8 @@ from unbraid.runs.folder import Run
 
 
 def entry(metric: str, value: float, *, n: int = 10) -> dict[str, object]:
-    return {"metric": metric, "protocol": "", "value": value, "n": n, "n_test": 0, "seed": 0}
+    sizes = {"n": n, "n_test": 0, "seed": 0}
+    return {"metric": metric, "protocol": "", "value": value, "higher_is_better": metric != "loss", **sizes}
 
 
 def test_equal_scores_share_a_row_and_others_do_not() -> None:
@@ -27,6 +28,13 @@ def test_further_numbers_stand_under_their_score_without_a_sentence() -> None:
     first, further = score_rows({"a": [entry("salient:mig", 0.5), entry("salient:mig.rmig", 0.1)]})
     assert first.description and not first.is_secondary
     assert not further.description and further.is_secondary
+    assert first.description.endswith("Higher is better.")
+
+
+def test_the_direction_of_ones_own_metric_is_that_of_its_scores() -> None:
+    lower, of_a_file = score_rows({"a": [entry("loss", 0.5), entry("own.py:roughness", 0.1)]})
+    assert (lower.description, lower.higher_is_better) == ("Lower is better.", False)
+    assert of_a_file.description == "Higher is better." and not of_a_file.is_secondary
 
 
 def test_a_metric_of_ones_own_has_no_sentence() -> None:

@@ -1,5 +1,7 @@
 """Settings side by side, src/unbraid/report/settings.py."""
 
+from pathlib import Path
+
 from unbraid.report.settings import format_value, settings_of, side_by_side
 from unbraid.runs.folder import Run
 
@@ -7,7 +9,15 @@ from unbraid.runs.folder import Run
 def test_settings_are_words(run: Run) -> None:
     found = settings_of(run)
     assert found["method"] == "beta-vae" and found["beta"] == "0.1" and found["shape"] == "1×32×32"
-    assert found["observations"] == "737,280" and "origin" not in found
+    assert found["observations"] == "737,280" and "origin" not in found and found["image_size"] == "32"
+
+
+def test_a_name_that_two_owners_have_is_written_in_full(folder: Path) -> None:
+    run = Run(folder)
+    run.settings["data"]["origin"]["options"] |= {"beta": 0.5, "observations": 7}
+    found = settings_of(run)
+    assert found["data.beta"] == "0.5" and found["method.beta"] == "0.1" and "beta" not in found
+    assert found["observations"] == "737,280"  # what the run recorded, not what was asked for
 
 
 def test_each_kind_of_value_is_written_as_people_write_it() -> None:

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.methods.base import Method
-from unbraid.report.strand_figures import dim_changes, innermost_strands, strand_edits, strand_maps
+from unbraid.report.strand_figures import dim_changes, strand_edits, strand_maps
 from unbraid.runs.model import Model
 from unbraid.strands import Strands
 from unbraid.types import Batch, Terms
@@ -104,10 +104,6 @@ def test_strands_are_exchanged_and_replaced_by_noise() -> None:
     assert_close(rows["noise for predictive"][:, 1:], rows["input"][:, 1:])
     assert (rows["noise for predictive"][:, 0] != rows["input"][:, 0]).all()
     assert_close(rows["noise for nuisance"][:, 0], rows["input"][:, 0])
-
-
-def test_leaves_are_the_strands_that_hold_no_other() -> None:
-    assert innermost_strands(model().strands) == ("predictive", "known", "unknown")
 
 
 def test_a_map_has_a_point_for_each_observation() -> None:

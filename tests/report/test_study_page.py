@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.test_page import Checker
+from tests.report.test_page import Checker, forget_code
 from tests.small_study import PLANS, small_study
 from unbraid.explore import write_explorers
 from unbraid.report import study_page
 from unbraid.report.study_page import shown_runs, write_study_report
-from unbraid.studies.plan import replace
+from unbraid.studies.plan import Plan, replace
 from unbraid.studies.results import open_study
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -24,6 +24,9 @@ ASK = """<script>addEventListener("load", () => {
   document.body.dataset.seen = pictures.filter(one => one.naturalWidth > 1 && one.clientWidth > 1).length;
   document.body.dataset.wide = document.documentElement.scrollWidth - innerWidth;
 });</script>"""
+
+
+OWN = {"architecture": "mlp-small", "latent_dim": 3, "steps": 2, "batch_size": 4}
 
 
 class Tables(HTMLParser):
@@ -159,6 +162,23 @@ def test_explorers_are_written_where_they_can_be_and_linked(
     assert written.exists() and not (folder / "runs" / plans[1].folder_name / "explorer.html").exists()
     os.utime(written, (0, 0))  # older than the weights: not of this model
     assert "Explore this model" not in write_study_report(folder, page).read_text()
+
+
+def test_runs_of_code_that_was_not_named_keep_their_scores_and_lose_their_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = f"{Path(__file__).parent / 'own_vae.py'}:OwnAutoencoder"
+    plans = [PLANS[0], Plan(own, PLANS[0].data, {**OWN, "image_size": 32}, ("reconstruction",))]
+    folder = small_study(tmp_path / "study", plans)
+    named = write_study_report(folder).read_text()
+    assert 'id="figure-sorted_images"' in named and "No figures for this run" not in named
+    forget_code(monkeypatch)
+    page = write_study_report(folder).read_text()
+    Checker(page)
+    assert 'id="figure-sorted_images"' not in page and 'id="traversals"' in page
+    assert "No figures for this run." in page and "--method PATH/own_vae.py:OwnAutoencoder" in page
+    assert Tables(page).tables[1] == Tables(named).tables[1]  # the results
+    assert Tables(page).tables[0] == Tables(named).tables[0]  # the facts
 
 
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium to look at the page with")

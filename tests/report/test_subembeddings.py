@@ -13,10 +13,10 @@ from unbraid.recipes import Recipe
 from unbraid.report.command import command_of
 from unbraid.report.page import write_report
 from unbraid.report.subembeddings import (
-    accuracies,
     accuracy_chart,
     location_chart,
     map_chart,
+    strand_accuracies,
     tradeoff_chart,
     view_pairs,
 )
@@ -107,10 +107,10 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
     assert rows["z:disentanglement_gap.accuracy.z0.digit"].published == 0.766
     assert "[0.766]" in (tmp_path / "study" / "table.md").read_text()
     (folder,) = (tmp_path / "study" / "runs").iterdir()
-    table = accuracies(Run(folder))
+    (table,) = strand_accuracies(Run(folder)).values()
     names = ["digit", "background", "location"]
     assert list(table) == [f"{part}.{name}" for part in ("z", "z0", "z1", "chance") for name in names]
-    assert 0 < table["chance.digit"] < 0.3 and accuracies(Run(folder), "r") == {}
+    assert 0 < table["chance.digit"] < 0.3 and list(strand_accuracies(Run(folder))) == ["z"]
     assert all(score["on"] == "mnist-stl10 --split test" for score in Run(folder).scores())
     page = write_report([folder], root=tmp_path).read_text()
     assert (

@@ -41,12 +41,12 @@ def test_an_interval_that_contains_zero_is_a_tie_and_one_seed_is_too_few() -> No
 
 def test_a_lower_loss_is_ahead_and_a_kl_is_only_higher() -> None:
     records = [
-        *scores("a", (1.0, 1.1), metric="reconstruction"),
-        *scores("b", (2.0, 2.1), metric="reconstruction"),
+        *scores("a", (1.0, 1.1), metric="reconstruction", higher_is_better=False),
+        *scores("b", (2.0, 2.1), metric="reconstruction", higher_is_better=False),
     ]
     (found,) = compare_methods(records)
     assert (found.first, found.verdict) == ("a", "ahead") and found.difference < 0
-    (found,) = compare_methods([{**entry, "metric": "kl"} for entry in records])
+    (found,) = compare_methods([{**entry, "metric": "kl", "higher_is_better": None} for entry in records])
     assert (found.first, found.verdict) == ("b", "higher")
 
 
@@ -88,15 +88,18 @@ def test_rank_correlations_are_spearmans() -> None:
 def test_scores_for_which_lower_is_better_are_negated() -> None:
     records = [record("vae", seed, value) for seed, value in enumerate((0.1, 0.2, 0.3))]
     records += [
-        record("vae", seed, value, metric=metric)
-        for metric in ("translation_difficulty", "kl")
+        record("vae", seed, value, metric=metric, higher_is_better=higher_is_better)
+        for metric, higher_is_better in (("translation_difficulty", False), ("kl", None))
         for seed, value in enumerate((9.0, 5.0, 1.0))
     ]
     (found,) = rank_correlations(records)
     assert_close(found.rho[0], np.array([1.0, 1.0, -1.0]))
     assert not any("." in name for name in found.metrics)
     further = "translation_difficulty.relative"
-    records += [record("vae", seed, value, metric=further) for seed, value in enumerate((3.0, 1.0, 2.0))]
+    records += [
+        record("vae", seed, value, metric=further, higher_is_better=False)
+        for seed, value in enumerate((3.0, 1.0, 2.0))
+    ]
     (named,) = rank_correlations(records, [further, "mig"])
     assert named.metrics == (further, "mig")
     assert_close(named.rho[0], np.array([1.0, 0.5]))

@@ -43,7 +43,16 @@ def test_records_have_their_types(folder: Path) -> None:
     records = read_records(folder)
     assert records == tidy(open_study(folder).finished)
     assert tuple(records[0]) == COLUMNS and isinstance(records[0]["seed"], int)
-    assert {record["metric"] for record in records} >= {"reconstruction", "kl", "mig"}
+    directions = {record["metric"]: record["higher_is_better"] for record in records}
+    assert [directions[metric] for metric in ("mig", "reconstruction", "kl", "mig.rmig")] == [
+        True,
+        False,
+        None,
+        True,
+    ]
+    rows = {row.metric: row.higher_is_better for row in open_study(folder).rows}
+    assert rows == directions
+    assert "**" in (folder / "table.md").read_text()
 
 
 def test_results_are_a_data_frame_in_csv_and_in_parquet(folder: Path) -> None:

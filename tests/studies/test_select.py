@@ -23,7 +23,7 @@ def with_scores(monkeypatch: pytest.MonkeyPatch, by: str, values: Sequence[float
     def criterion(candidates: Sequence[Candidate], *_: object, **__: object) -> dict[str, float]:
         return {one.run.folder.name: value for one, value in zip(candidates, values, strict=False)}
 
-    monkeypatch.setitem(CRITERIA, by, criterion)
+    monkeypatch.setitem(CRITERIA, by, CRITERIA[by]._replace(scores=criterion))
 
 
 def test_models_and_settings_are_sorted_best_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,7 +122,7 @@ def test_a_study_in_one_process_stops_when_its_device_is_unusable(
 
 
 def test_a_misspelled_option_is_refused_before_the_first_run(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no option of beta-vae on sprites 'betta'"):
+    with pytest.raises(ValueError, match="no option of the method beta-vae on the dataset sprites 'betta'"):
         study(recipe(PLANS[0], replace(BASE, betta=1.0)), tmp_path / "study", quiet=True)
     assert not (tmp_path / "study").exists()
 

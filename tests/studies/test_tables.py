@@ -4,19 +4,20 @@ import pytest
 
 from unbraid.studies.tables import (
     Row,
-    direction,
     format_setting,
     html,
+    is_further,
     latex,
     markdown,
     numbers,
     render_table,
+    sign,
     table,
 )
 
 
 def row(method: str, mean: float, std: float | None = 0.01, *, metric: str = "mig", **other: object) -> Row:
-    made = Row(method, "rooms", {}, metric, "", mean, std, 3, None)
+    made = Row(method, "rooms", {}, metric, "", mean, std, 3, None, higher_is_better=True)
     return made._replace(**other)
 
 
@@ -30,14 +31,22 @@ def test_the_best_mean_on_a_dataset_is_bold_and_n_is_shown() -> None:
     assert "best mean on a dataset is in bold; published values in brackets." in lines[-1]
 
 
-def test_lower_is_better_for_losses_and_neither_for_a_kl() -> None:
-    for metric, bold in (("reconstruction", "low"), ("mig", "high"), ("kl", "")):
-        rows = [row("high", 2.0, metric=metric), row("low", 1.0, metric=metric)]
-        found = [key[0] for key, (cell,) in table(rows).lines if cell and cell.best]
-        assert found == ([bold] if bold else [])
-    assert direction("active_features") == direction("translation_difficulty.active_features") == 0
-    assert direction("translation_difficulty.relative") == -1
-    assert direction("salient:clustering.silhouette") == 1 and direction("common:clustering") == -1
+def test_the_stored_direction_decides_which_mean_is_bold() -> None:
+    for higher_is_better, bold in ((False, ["low"]), (True, ["high"]), (None, [])):
+        rows = [
+            row(name, mean, higher_is_better=higher_is_better) for name, mean in (("high", 2.0), ("low", 1.0))
+        ]
+        assert [key[0] for key, (cell,) in table(rows).lines if cell and cell.best] == bold
+    rows = [row("a", 1.0, higher_is_better=True), row("b", 2.0, higher_is_better=False)]  # of two versions
+    assert not any(cell.best for _, (cell,) in table(rows).lines if cell)
+    assert (sign(True), sign(False), sign(None)) == (1, -1, 0)
+
+
+def test_further_numbers_are_told_from_files() -> None:
+    assert is_further("dci.completeness") and is_further("salient:clustering.chance")
+    assert (
+        not is_further("mig") and not is_further("own.py:roughness") and is_further("own.py:roughness.share")
+    )
 
 
 def test_equal_means_have_no_best() -> None:
@@ -72,6 +81,7 @@ def test_a_single_setting_is_not_the_best_and_datasets_are_separate() -> None:
         (131.2, 14.0, ("131", "14")),
         (0.5, 0.0, ("0.5", "0")),
         (0.123456, 0.0000123, ("0.1235", "0.0000")),
+        (0.000034567, 0.0000123, ("3.46e-05", "1.2e-05")),
         (0.123456, None, ("0.1235", "")),
         (float("nan"), 0.1, ("nan", "")),
     ],
@@ -89,7 +99,10 @@ def test_further_numbers_are_shown_if_they_are_published() -> None:
 
 
 def test_a_key_of_a_metric_alone_adds_a_further_number() -> None:
-    rows = [row(method, mean, metric="common:clustering.chance") for method, mean in (("a", 0.1), ("b", 0.2))]
+    rows = [
+        row(method, mean, metric="common:clustering.chance", higher_is_better=None)
+        for method, mean in (("a", 0.1), ("b", 0.2))
+    ]
     assert "chance" not in markdown([*ROWS, *rows])
     found = markdown([*ROWS, *rows], {("common:clustering.chance",): None})
     assert "| a | rooms |  | 0.100 ± 0.010 (n=3) |" in found  # neither direction is better for chance

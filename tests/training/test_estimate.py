@@ -8,7 +8,7 @@ from torch import nn
 
 from tests.tiny import METHODS, Same, batch_for, make
 from unbraid.data import Dataset, IIDDraw
-from unbraid.methods import VAE
+from unbraid.methods import VAE, ClosedForm
 from unbraid.methods.base import Method
 from unbraid.training.estimate import estimate
 from unbraid.training.step import TrainingStep
@@ -40,7 +40,7 @@ def test_time_grows_with_the_steps() -> None:
 def test_an_estimate_leaves_no_graph_behind(cls: type[Method]) -> None:
     """A graph that stays holds its activations, and on a CUDA device the stream that it was made in, in which no step
     can be recorded."""
-    if cls.closed_form:
+    if issubclass(cls, ClosedForm):
         pytest.skip("learns without gradients")
     game = TrainingStep(make(cls)).dry_run_copy()
     learned = [parameter for parameter in game.method.parameters() if parameter.requires_grad]

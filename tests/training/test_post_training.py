@@ -1,12 +1,16 @@
 """The end of training, src/unbraid/training/post_training.py."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import torch
 
-from unbraid.data import mixture
+from unbraid.data import Dataset, IIDDraw, mixture
 from unbraid.methods import VAE, AugmentedGIN
 from unbraid.methods.base import build_method
 from unbraid.nn import RowFlow
 from unbraid.training.post_training import run_post_training
+from unbraid.types import Batch
 
 
 def test_a_flow_finds_its_strands() -> None:
@@ -25,6 +29,33 @@ def test_a_flow_finds_its_strands() -> None:
     again = AugmentedGIN(Inverse((10,)))
     run_post_training(again, dataset, samples=1000)
     assert torch.equal(again.std, method.std)
+
+
+class Averaging(VAE):
+    """A method of a user that keeps the mean of what its hook gets."""
+
+    on_train_end_uses_draw = False
+    on_train_end_samples = 700
+
+    def on_train_end(self, batches: Iterable[Batch]) -> None:
+        assert not self.training and not torch.is_grad_enabled()
+        self.seen = [batch.x for batch in batches]
+
+
+@dataclass(frozen=True)
+class Zeros(IIDDraw):
+    def __call__(self, dataset: Dataset, size: int, generator: torch.Generator, step: torch.Tensor) -> Batch:
+        return Batch(torch.zeros(size, 10))
+
+
+def test_a_hook_gets_as_many_observations_as_it_asks_for() -> None:
+    method = build_method(Averaging, (10,), n=10, architecture="mlp")
+    run_post_training(method, mixture(), draw=Zeros())
+    assert [x.shape for x in method.seen] == [(500, 10), (500, 10)] and method.training
+    assert all(x.std() > 0.1 for x in method.seen)  # not of the draw of the training
+    Averaging.on_train_end_uses_draw = True
+    run_post_training(method, mixture(), draw=Zeros(), samples=10)
+    assert [float(x.abs().sum()) for x in method.seen] == [0.0]
 
 
 def test_most_methods_have_nothing_to_finish() -> None:

@@ -15,7 +15,7 @@ from torch import nn
 from torch.testing import assert_close
 
 from tests.tiny import SHAPE, make
-from unbraid.data import Dataset, FactorSpace, IIDDraw, PairDraw
+from unbraid.data import Dataset, Draw, FactorSpace, IIDDraw, PairDraw
 from unbraid.methods import (
     AdaGVAE,
     BetaVAE,
@@ -241,6 +241,21 @@ def test_pairs_on_data_without_factors_are_refused_before_training(tmp_path: Pat
         fit(tiny(AdaGVAE), tmp_path / "run", draw=PairDraw(k=4))
 
 
+class Demanding(BetaVAE):
+    """A method of a user with a requirement on the data."""
+
+    def check_training(self, dataset: Dataset, draw: Draw, batch_size: int) -> None:
+        if len(dataset) < 3 * batch_size:
+            raise ValueError(f"Three batches of {batch_size} need more than {len(dataset)} observations.")
+
+
+def test_a_method_checks_its_training_split_before_the_run_begins(tmp_path: Path) -> None:
+    fit(tiny(Demanding), tmp_path / "whole", steps=1)
+    with pytest.raises(ValueError, match="Three batches of 8 need more than 18 observations"):
+        fit(tiny(Demanding), tmp_path / "run", val_fraction=0.7)
+    assert not (tmp_path / "run").exists()
+
+
 def test_pairs_of_two_classes_are_refused_where_the_class_is_exchanged(tmp_path: Path) -> None:
     labeled = Dataset(torch.rand(60, 1, 3, 3), name="noise", max_value=1, factor_space=SPACE, label="a")
     how = {"out": tmp_path / "run", "steps": 1, "batch_size": 8, "device": "cpu", "quiet": True}
@@ -457,13 +472,11 @@ def test_pairs_of_different_classes_are_refused_where_the_class_strand_is_swappe
 
 
 def test_fewer_observations_than_a_methods_batches_are_refused() -> None:
+    check_size(make(Intervention), images(8), IIDDraw(), CONFIG)
     with pytest.raises(
-        ValueError, match="needs 8 observations for 2 batches of 4, and the dataset of zeros has 7"
+        ValueError, match="needs 8 observations for 2 batches of 4, and the training split of zeros has 7"
     ):
         check_size(make(Intervention), images(7), IIDDraw(), CONFIG)
-    split = TrainConfig(steps=5, batch_size=4, val_fraction=0.5)
-    with pytest.raises(ValueError, match="the training split of zeros has 7"):
-        check_size(make(Intervention), images(7), IIDDraw(), split)
 
 
 def test_a_split_that_cannot_be_drawn_from_is_refused() -> None:

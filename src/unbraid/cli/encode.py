@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from unbraid.cli.console import AsJSON, Device, RunFolder, print_json
+from unbraid.cli.own_code import takes_own_code
 
 
+@takes_own_code("method", "architecture")
 def encode(
     run: RunFolder,
     images: Annotated[

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unbraid.cli.aliases import canonical
 from unbraid.cli.console import (
     AsJSON,
     DataRoot,
@@ -16,6 +15,11 @@ from unbraid.cli.console import (
     RunFolder,
     print_scores,
 )
+from unbraid.cli.own_code import takes_own_code, use_references
+from unbraid.cli.spelling import canonical
+
+if TYPE_CHECKING:
+    from unbraid.runs import Run
 
 # The options of the command itself, so that a misspelled one is answered with the nearest name.
 OPTIONS: dict[str, Any] = dict.fromkeys(
@@ -35,12 +39,13 @@ DatasetWords = Annotated[
 Metrics = Annotated[
     str | None,
     typer.Option(
-        help="Metrics, separated by commas (see unbraid list metrics); strand:NAME for one strand; all: every "
-        "applicable one. Default: reconstruction and kl, where applicable."
+        help="Metrics, separated by commas (see unbraid list metrics); strand:NAME for one strand; FILE.py:FUNCTION "
+        "for your own; all: every applicable one. Default: reconstruction, kl, and what the report shows."
     ),
 ]
 
 
+@takes_own_code("method", "architecture")
 def evaluate(
     run: RunFolder,
     words: DatasetWords = None,
@@ -60,7 +65,10 @@ def evaluate(
     ] = None,
     seed: EvaluationSeed = 0,
     data: Annotated[
-        str | None, typer.Option(help="Dataset to evaluate on. Default: the training dataset.")
+        str | None,
+        typer.Option(
+            help="Dataset to evaluate on, or your own code of the training dataset. Default: the training dataset."
+        ),
     ] = None,
     data_root: DataRoot = None,
     device: Device = "auto",
@@ -101,9 +109,13 @@ def evaluate_run(
     `test_split` is the split that predictors are tested on, and `options` are further arguments of `evaluate`.
     """
     from unbraid.evaluation import evaluate
+    from unbraid.report import page_metrics
     from unbraid.runs import Run, evaluation_dataset, load, training_dataset
 
     run, labels = Run(folder), {}
+    use_references([data])
+    if data is not None and _is_training_data(run, data):
+        data = None  # your own code of the training dataset, named again
     if data is None and not words:
         dataset = training_dataset(run, root)
     else:
@@ -113,13 +125,23 @@ def evaluate_run(
         dataset, labels["on"] = evaluation_dataset(run, root, data=data, **dataset_arguments)
     if test_split is not None:
         options["test_dataset"], labels["on"] = evaluation_dataset(run, root, split=test_split)
-    method = load(folder, device=device).method
     names, skip_missing = selected_metrics(metrics)
+    model = load(folder, device=device)
+    names += () if metrics else page_metrics(model, dataset)
     scores = [
-        entry | labels for entry in evaluate(method, dataset, names, skip_missing=skip_missing, **options)
+        entry | labels
+        for entry in evaluate(model.method, dataset, names, skip_missing=skip_missing, **options)
     ]
     run.add_scores(scores)
     return scores
+
+
+def _is_training_data(run: "Run", data: str) -> bool:
+    """Whether the name refers to the code of the training dataset, which the user names again."""
+    from unbraid.custom_code import is_reference, known, reference
+
+    origin = run.settings["data"]["origin"]
+    return origin is not None and is_reference(data) and reference(known(data)) == origin["name"]
 
 
 def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
@@ -134,7 +156,7 @@ def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
         word, equals, value = rest.pop(0).partition("=")
         if not word.startswith("--"):
             raise ValueError(f"{word!r} is no option: options of the dataset are written --name value.")
-        name = word[2:].replace("-", "_")
+        name = word[2:].removeprefix("data.").replace("-", "_")
         if name.startswith("no_") and name not in allowed and name[3:] in allowed:
             options[name[3:]] = False
             continue
@@ -152,8 +174,10 @@ def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
 
 def selected_metrics(metrics: Sequence[str]) -> tuple[list[str], bool]:
     """The metrics' names, and whether to skip those that do not apply: only the defaults and `all` are skipped."""
-    from unbraid.evaluation import available_metrics
+    from unbraid.evaluation import available_metrics, metric_reference
 
     if not metrics:
         return ["reconstruction", "kl"], True
-    return (list(available_metrics()), True) if list(metrics) == ["all"] else (list(metrics), False)
+    if list(metrics) == ["all"]:
+        return list(available_metrics()), True
+    return [metric_reference(metric) for metric in metrics], False

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
+from unbraid.cli.own_code import takes_own_code
 
 MEGABYTE = 1_000_000
 
 
+@takes_own_code("method", "data", "architecture")
 def explore(
     run: RunFolder,
     out: Annotated[

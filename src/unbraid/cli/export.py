@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
+from unbraid.cli.own_code import takes_own_code
 
 
+@takes_own_code("method", "data", "architecture")
 def export(
     run: RunFolder,
     format: Annotated[

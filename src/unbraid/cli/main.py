@@ -2,10 +2,11 @@
 
 import os
 import sys
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from unbraid.cli.aliases import Command, Group
 from unbraid.cli.compare import compare
 from unbraid.cli.data import check, download
 from unbraid.cli.demo import demo
@@ -18,14 +19,25 @@ from unbraid.cli.list import list_names
 from unbraid.cli.report import report
 from unbraid.cli.score import score
 from unbraid.cli.select import select
+from unbraid.cli.spelling import Command, Group
 from unbraid.cli.study import study
 from unbraid.cli.train import MethodCommands
 
+
+class MainGroup(TyperGroup):
+    """The commands in the order of a first use: train, evaluate, look."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+
+
+FIRST = ("demo", "list", "train", "evaluate", "report", "explore", "study", "compare", "select")
 app = typer.Typer(
+    cls=MainGroup,
     help="Train, evaluate and inspect disentangled representations.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -46,6 +58,25 @@ app.command("list", cls=Command)(list_names)
 app.command("evaluate", cls=Command, context_settings={"ignore_unknown_options": True})(evaluate)
 for command in (score, study, encode, edit, report, export, explore, compare, select, demo):
     app.command(cls=Command, short_help=command.__doc__)(command)
+
+
+def print_version(asked: bool | None) -> None:
+    """Prints the version and ends the command."""
+    if asked:
+        from unbraid import __version__
+
+        print(f"unbraid {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def unbraid(
+    version: Annotated[
+        bool | None,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=print_version),
+    ] = None,
+) -> None:
+    """Train, evaluate and inspect disentangled representations."""
 
 
 def main() -> None:

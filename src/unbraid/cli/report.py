@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, print_json
+from unbraid.cli.own_code import takes_own_code
 
 
+@takes_own_code("method", "data", "architecture")
 def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN|STUDY", help="Run folder or study folder.")],
     out: Annotated[
@@ -17,6 +19,13 @@ def report(
         str | None,
         typer.Option(
             metavar="md|latex|html", help="Format in which to print a study's table, instead of the report."
+        ),
+    ] = None,
+    figures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="Figures, separated by commas; FILE.py:FUNCTION for your own. Default: the method's choice.",
         ),
     ] = None,
     explorers: Annotated[
@@ -30,11 +39,19 @@ def report(
         table = study_table(folder, print_table)
         print_json({"table": table}) if as_json else print(table, end="")
         return
-    path = write_page(folder, out, data_root, explorers=explorers)
+    names = tuple(figures.split(",")) if figures else ()
+    path = write_page(folder, out, data_root, explorers=explorers, figures=names)
     print_json({"out": str(path)}) if as_json else print(f"Written to {path}.")
 
 
-def write_page(folder: Path, out: Path | None, root: Path | None, *, explorers: bool = False) -> Path:
+def write_page(
+    folder: Path,
+    out: Path | None,
+    root: Path | None,
+    *,
+    explorers: bool = False,
+    figures: tuple[str, ...] = (),
+) -> Path:
     """Writes the report of a run or study, and the explorers of the runs shown if asked for."""
     from unbraid.explore import write_explorers
     from unbraid.report import shown_runs, write_report, write_study_report
@@ -45,8 +62,8 @@ def write_page(folder: Path, out: Path | None, root: Path | None, *, explorers: 
     if explorers:
         write_explorers([Run(folder)] if study is None else [run for _, run in shown_runs(study)], root)
     if study is None:
-        return write_report([folder], out, root=root)
-    return write_study_report(folder, out, root=root)
+        return write_report([folder], out, root=root, figures=figures)
+    return write_study_report(folder, out, root=root, figures=figures)
 
 
 def study_table(folder: Path, format: str) -> str:

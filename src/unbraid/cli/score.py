@@ -23,7 +23,8 @@ def score(
     metrics: Annotated[
         str,
         typer.Option(
-            help="Metrics, separated by commas (see unbraid list metrics); all: every applicable one."
+            help="Metrics, separated by commas (see unbraid list metrics); FILE.py:FUNCTION for your own; all: every "
+            "applicable one."
         ),
     ] = "all",
     protocol: ProtocolName = "fast",

@@ -5,6 +5,7 @@ from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.columns import ColumnScaler
 from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
+from unbraid.data.dataset_files import check_dataset, download_dataset
 from unbraid.data.draws import (
     DRAWS,
     ChecksBatchSize,
@@ -15,6 +16,7 @@ from unbraid.data.draws import (
     Draw,
     IIDDraw,
     SeesBackground,
+    draw_class,
 )
 from unbraid.data.dsprites import dsprites
 from unbraid.data.emnist import emnist
@@ -22,15 +24,21 @@ from unbraid.data.factors import FactorSpace
 from unbraid.data.flowers102 import flowers102
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.image_folder import image_files, image_folder, read_image
-from unbraid.data.licenses import GENERATED, license
 from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits, read_digits
 from unbraid.data.mnist_stl10 import DIGIT_SIDE, LEFTS, TOPS, mnist_stl10
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.pair_draw import PairDraw
 from unbraid.data.palettes import TRAIN
-from unbraid.data.registry import DATASETS, check_dataset, constructor, download_dataset, open_dataset
-from unbraid.data.renderer import Renderer
+from unbraid.data.registry import (
+    DATASETS,
+    ENTRY_POINTS,
+    constructor,
+    dataset_entry,
+    dataset_name,
+    open_dataset,
+)
+from unbraid.data.renderer import GENERATED, Renderer
 from unbraid.data.rooms import rooms
 from unbraid.data.same_instance import random_split
 from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
@@ -45,6 +53,7 @@ __all__ = [
     "DATASETS",
     "DIGIT_SIDE",
     "DRAWS",
+    "ENTRY_POINTS",
     "GENERATED",
     "LEFTS",
     "SAMPLING_OPTIONS",
@@ -70,8 +79,11 @@ __all__ = [
     "colored_mnist",
     "constructor",
     "credit",
+    "dataset_entry",
+    "dataset_name",
     "digits",
     "download_dataset",
+    "draw_class",
     "dsprites",
     "emnist",
     "flowers102",
@@ -81,7 +93,6 @@ __all__ = [
     "hue_mnist",
     "image_files",
     "image_folder",
-    "license",
     "mixture",
     "mnist_stl10",
     "mpi3d",

@@ -81,6 +81,8 @@ def from_arrays(
     *,
     labels: np.ndarray | Tensor | None = None,
     nuisances: np.ndarray | Tensor | None = None,
+    unordered: Sequence[str] = (),
+    license: str = "",
 ) -> Dataset:
     """A dataset of arrays in memory, in the form that `from_npz` describes.
 
@@ -92,10 +94,12 @@ def from_arrays(
         labels: Classes, whole numbers from 0, (n,): one more factor, "label".
         nuisances: Known nuisances, whole numbers from 0, (n,) or (n, m): further factors, "nuisance" or
             "nuisance_0", ….
+        unordered: Factors whose values have no order, such as shapes; the label is always one of them.
+        license: License of the images or rows, such as "CC BY 4.0"; model cards show it.
     """
     source, max_value = _observations(_numpy(images), name)
     if factors is None and labels is None and nuisances is None:
-        return Dataset(source, name=name, max_value=max_value)
+        return Dataset(source, name=name, max_value=max_value, unordered=unordered, license=license)
     columns = np.zeros((len(source), 0), int) if factors is None else _numpy(factors)
     if columns.ndim != 2 or len(columns) != len(source) or (factors is not None and not columns.shape[1]):
         raise ValueError(
@@ -123,6 +127,8 @@ def from_arrays(
         combinations=combinations,
         label="label" if "label" in names else None,
         nuisances=nuisance_names,
+        unordered=unordered,
+        license=license,
     )
 
 

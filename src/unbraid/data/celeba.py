@@ -10,7 +10,7 @@ from torch import Generator
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.image_folder import read_images
-from unbraid.data.manual_download import ManualDownload
+from unbraid.data.manual_download import RESEARCH_ONLY, ManualDownload
 from unbraid.data.unpack import explain_read_errors
 from unbraid.seeds import derive_seed
 
@@ -69,7 +69,9 @@ def celeba(
         background=Dataset(
             read_images([files[row] for row in plain_rows], shape, "reading the background"),
             name="celeba-plain",
+            license=RESEARCH_ONLY,
         ),
+        license=RESEARCH_ONLY,
     )
 
 

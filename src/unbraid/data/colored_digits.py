@@ -17,7 +17,7 @@ from torch import Generator, Tensor
 from unbraid.data.color_renderer import ColorRenderer
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import Digits, read_digits, resolve_source, with_border
+from unbraid.data.mnist import Digits, digits_license, read_digits, resolve_source, with_border
 from unbraid.data.palettes import ColorSet, Palette, choose_palette, rgb
 from unbraid.data.rotation import FixedRotations
 from unbraid.options import with_arguments_of
@@ -204,6 +204,8 @@ def _open(
         hidden_nuisances=("angle",) if angles else (),
         instance="image",
         value_names={"background": colors.backgrounds, "ink": inks, **angle_names},
+        unordered=("background", "ink", *angle_names),  # angles are numbered in the order of the options
+        license=digits_license(options.digits, root),
     )
 
 

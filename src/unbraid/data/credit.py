@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.renderer import GENERATED
 from unbraid.seeds import derive_seed
 
 Split = Literal["train", "test"]
@@ -58,6 +59,8 @@ def credit(
         label="paid",
         nuisances=("district",),
         value_names={"paid": ("no", "yes"), "district": [f"district {n + 1}" for n in range(districts)]},
+        unordered=("district",),
+        license=GENERATED,
     )
 
 

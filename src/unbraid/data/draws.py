@@ -4,12 +4,14 @@ A draw is called with the dataset, the batch size, the generator of the data and
 tensor, so that a curriculum can follow it without waiting for the device.
 """
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Generator, Tensor
 
+from unbraid.custom_code import require_known
 from unbraid.data.dataset import Dataset
 from unbraid.data.pair_draw import PairDraw
 from unbraid.data.set_draw import SetDraw
@@ -26,7 +28,7 @@ class Draw(Protocol):
     def __call__(self, dataset: Dataset, size: int, generator: Generator, step: Tensor) -> Any: ...
 
 
-# Further abilities of a draw, which callers check with isinstance.
+# Further abilities of a draw, which callers check with isinstance. A method may have the second one, too.
 
 
 @runtime_checkable
@@ -38,9 +40,11 @@ class ChecksBatchSize(Protocol):
 
 @runtime_checkable
 class ChecksCUDAGraph(Protocol):
-    """A draw that cannot be part of a CUDA graph for some datasets; returns the reason, or None."""
+    """A draw, or a method, whose steps cannot be captured as a CUDA graph, for some datasets or for all."""
 
-    def cuda_graph_unsupported(self, dataset: Dataset) -> str | None: ...
+    def cuda_graph_unsupported(self, dataset: Dataset) -> str | None:
+        """Why not, such as "partners are found by trial"; None where the step can be captured."""
+        ...
 
 
 @runtime_checkable
@@ -127,3 +131,20 @@ DRAWS: dict[type, type] = {
     SetBatch: SetDraw,
     ViewBatch: ViewDraw,
 }
+
+
+def draw_class(batch_type: type, name: str | None = None) -> type:
+    """The class of a draw: the standard one of a batch type, or your own by its reference once it was named."""
+    if name is not None:
+        draw = require_known(name, option="--draw")
+        if not (inspect.isclass(draw) and issubclass(draw, Draw)):
+            raise ValueError(
+                f"{name} is no draw. A draw is a class with `check(dataset)` and `__call__(dataset, size, generator, "
+                "step)`, which returns a batch."
+            )
+        return draw
+    if batch_type not in DRAWS:
+        raise ValueError(
+            f"There is no standard draw of {batch_type.__name__}. Name your own: --draw FILE.py:CLASS."
+        )
+    return DRAWS[batch_type]

@@ -40,4 +40,11 @@ def read_dsprites(path: Path, space: FactorSpace) -> Dataset:
             f"{path} has its images in another order than {', '.join(space.names)} with the last running "
             "fastest: put the official file there."
         )
-    return Dataset(images[:, None], name="dsprites", max_value=1, factor_space=space, label="shape")
+    return Dataset(
+        images[:, None],
+        name="dsprites",
+        max_value=1,
+        factor_space=space,
+        label="shape",
+        license="Apache 2.0",
+    )

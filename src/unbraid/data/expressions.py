@@ -12,7 +12,7 @@ from torch import Generator
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.image_folder import image_files, read_images
-from unbraid.data.manual_download import ManualDownload
+from unbraid.data.manual_download import RESEARCH_ONLY, ManualDownload
 from unbraid.data.root import data_root
 from unbraid.data.unpack import explain_read_errors
 from unbraid.seeds import derive_seed
@@ -75,7 +75,8 @@ def expressions(
         combinations=torch.arange(len(chosen)).repeat_interleave(counts),
         label="expression",
         value_names={"expression": tuple(chosen)},
-        background=Dataset(background, name=f"{folder.name}-neutral"),
+        background=Dataset(background, name=f"{folder.name}-neutral", license=RESEARCH_ONLY),
+        license=RESEARCH_ONLY,
     )
 
 

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.renderer import GENERATED
 from unbraid.seeds import derive_seed
 
 Show = Literal["expressions", "accessories"]
@@ -58,7 +59,8 @@ def faces(
         combinations=labels,
         label="label",
         value_names={"label": names},
-        background=Dataset(background, name="faces-plain"),
+        background=Dataset(background, name="faces-plain", license=GENERATED),
+        license=GENERATED,
     )
 
 

@@ -11,7 +11,8 @@ from torch import Generator, Tensor
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.grass import Split, grass_folder, grass_patches
-from unbraid.data.mnist import SIDE, Digits, read_digits, resolve_source
+from unbraid.data.mnist import SIDE, Digits, digits_license, read_digits, resolve_source
+from unbraid.data.renderer import GENERATED
 from unbraid.seeds import derive_seed
 
 Mix = Literal["linear", "nonlinear"]
@@ -73,7 +74,10 @@ def grassy_mnist(
         factor_space=FactorSpace({"digit": 10}),
         combinations=labels[digit_rows],
         label="digit",
-        background=Dataset(y, name="painted-grass" if painted else "grass"),
+        background=Dataset(
+            y, name="painted-grass" if painted else "grass", license=GENERATED if painted else ""
+        ),
+        license=digits_license(digits, root, photographs=not painted),
     )
 
 

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.renderer import GENERATED
 from unbraid.seeds import derive_seed
 
 
@@ -53,8 +54,12 @@ def hidden_groups(
         combinations=torch.from_numpy(label),
         label="group",
         background=Dataset(
-            torch.from_numpy(rows().astype(np.float32)), name="hidden-groups-background", max_value=1
+            torch.from_numpy(rows().astype(np.float32)),
+            name="hidden-groups-background",
+            max_value=1,
+            license=GENERATED,
         ),
+        license=GENERATED,
     )
 
 

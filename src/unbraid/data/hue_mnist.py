@@ -11,7 +11,7 @@ import torch
 from unbraid.data.color_renderer import ColorRenderer
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import Digits, Split, read_digits, resolve_source, with_border
+from unbraid.data.mnist import Digits, Split, digits_license, read_digits, resolve_source, with_border
 from unbraid.data.rooms import hue_to_rgb
 
 HUES = ("red", "orange", "yellow", "lime", "green", "cyan", "azure", "blue", "purple", "pink")
@@ -44,4 +44,6 @@ def hue_mnist(
         nuisances=("hue",),
         instance="image",
         value_names={"hue": HUES},
+        unordered=("hue",),
+        license=digits_license(digits, root),
     )

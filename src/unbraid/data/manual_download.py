@@ -6,6 +6,8 @@ from pathlib import Path
 from unbraid.data.download import DownloadError
 from unbraid.data.root import data_root
 
+RESEARCH_ONLY = "non-commercial research only, by its publishers' terms"  # license of such datasets
+
 
 @dataclass(frozen=True)
 class ManualDownload:

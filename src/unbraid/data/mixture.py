@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.latents import Latents
+from unbraid.data.renderer import GENERATED
 from unbraid.nn import RowFlow
 from unbraid.seeds import derive_seed
 
@@ -72,6 +73,7 @@ def mixture(
         combinations=component,
         label="component",
         latents=latents,
+        license=GENERATED,
     )
 
 

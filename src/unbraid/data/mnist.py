@@ -33,6 +33,10 @@ SOURCES = {
     }.items()
 }
 FILES = RemoteFiles(tuple(SOURCES.values()))
+LICENSES = {
+    "mnist": "MNIST: CC BY-SA 3.0",
+    "bundled": "scikit-learn's digits, from the UCI repository: CC BY 4.0",
+}
 
 
 def digits(
@@ -59,6 +63,7 @@ def digits(
         factor_space=FactorSpace({"digit": 10}),
         combinations=labels,
         label="digit",
+        license=digits_license(digits, root),
     )
 
 
@@ -76,6 +81,12 @@ def resolve_source(digits: str, root: Path | str | None = None) -> Literal["mnis
     if digits == "auto":
         return "mnist" if FILES.is_present(root) else "bundled"
     return "mnist" if digits == "mnist" else "bundled"
+
+
+def digits_license(digits: str, root: Path | str | None = None, *, photographs: bool = False) -> str:
+    """The license of images of digits, which may be mixed with photographs of unknown license."""
+    license = LICENSES[resolve_source(digits, root)]
+    return f"{license}; the license of the photographs is unknown" if photographs else license
 
 
 def source(*, digits: Digits = "auto", **_: object) -> RemoteFiles | None:

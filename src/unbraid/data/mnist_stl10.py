@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from unbraid.data.backgrounds import SIDE, BackgroundSource, read_backgrounds, resolve_backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import Digits, read_digits, resolve_source
+from unbraid.data.mnist import Digits, digits_license, read_digits, resolve_source
 from unbraid.data.mnist import Split as MNISTSplit
 from unbraid.data.root import data_root
 from unbraid.seeds import derive_seed
@@ -88,6 +88,8 @@ def mnist_stl10(
         label=order[0],
         instance="pair",
         value_names={"background": class_names},
+        unordered=("digit", "background"),
+        license=digits_license(digits, root, photographs=sources[1] != "textures"),
     )
 
 

@@ -21,6 +21,7 @@ SOURCE = RemoteFile(
     sha256=None,
     file="mouse-protein/Data_Cortex_Nuclear.csv",
 )
+LICENSE = "CC BY 4.0"
 NON_PROTEIN_COLUMNS = ("MouseID", "Genotype", "Treatment", "Behavior", "class")
 Missing = Literal["mean", "zero"]
 Treatment = Literal["saline", "memantine"]
@@ -70,8 +71,11 @@ def mouse_protein(
         combinations=trisomic,
         label="genotype",
         value_names={"genotype": ("control", "trisomic")},
-        background=Dataset(features[torch.from_numpy(background)], name="mouse-protein-control", max_value=1),
+        background=Dataset(
+            features[torch.from_numpy(background)], name="mouse-protein-control", max_value=1, license=LICENSE
+        ),
         columns=scalers[0] if scalers else ColumnScaler.identity(proteins),  # the scaler of the target
+        license=LICENSE,
     )
 
 

@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unbraid.custom_code import (
+    is_reference,
+    known,
+    location,
+    plugin,
+    plugin_name,
+    plugins,
+    reference,
+    require_known,
+    use,
+)
 from unbraid.data.arrays import ARRAY_SUFFIXES, from_npz
 from unbraid.data.celeba import SOURCE as CELEBA
 from unbraid.data.celeba import celeba
@@ -62,6 +73,7 @@ class DatasetEntry:
         return first_sentence(self.constructor)
 
 
+ENTRY_POINTS = "unbraid.datasets"
 TABLE_SUFFIXES = (".csv", ".tsv")
 BUNDLED = "from scikit-learn's bundled digits"
 DATASETS = {
@@ -90,15 +102,32 @@ DATASETS = {
 }
 
 
+def dataset_entry(name: str) -> DatasetEntry | None:
+    """The entry of a dataset of Unbraid, of an installed package, or of your own code; None for a path."""
+    if name in DATASETS:
+        return DATASETS[name]
+    if is_reference(name):
+        code = require_known(name, option="--data")
+    else:
+        found = plugin(ENTRY_POINTS, name)
+        code = None if found is None else found.code
+    if code is None or isinstance(code, DatasetEntry):
+        return code
+    if not callable(code):
+        raise ValueError(f"A dataset is a function that returns an unbraid.Dataset; {name} is {code!r:.60}.")
+    return DatasetEntry(code)  # type: ignore[arg-type]
+
+
 def constructor(name_or_path: str) -> Callable[..., Dataset]:
     """The constructor of a dataset, extended by the sampling options.
 
     Args:
-        name_or_path: One of the names in `DATASETS`, a folder of images, or an `.npz`, `.npy` or `.csv` file. The
-            constructor for a path takes the path as its first argument.
+        name_or_path: The name of a dataset, the reference of your own function (`own.py:stripes`) once it was named, a
+            folder of images, or an `.npz`, `.npy` or `.csv` file. The constructor for a path takes the path as its
+            first argument.
     """
-    if name_or_path in DATASETS:
-        return add_sampling_options(DATASETS[name_or_path].constructor)
+    if (entry := dataset_entry(name_or_path)) is not None:
+        return add_sampling_options(entry.constructor)
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return add_sampling_options(image_folder)
@@ -114,8 +143,8 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
     return lookup(
         "dataset",
         name_or_path,
-        DATASETS,
-        or_else=", a folder of images, an .npz or .npy file, or a .csv file",
+        DATASETS | {name: DatasetEntry(found.code) for name, found in plugins(ENTRY_POINTS).items()},
+        or_else=", a folder of images, an .npz or .npy file, a .csv file, or your own FILE.py:FUNCTION",
     ).constructor
 
 
@@ -133,17 +162,23 @@ def add_sampling_options(make: Callable[..., Dataset]) -> Callable[..., Dataset]
 
 
 def open_dataset(
-    name_or_path: str, *, root: Path | str | None = None, background: str | None = None, **options: Any
+    name_or_path: str | Callable[..., Dataset],
+    *,
+    root: Path | str | None = None,
+    background: str | None = None,
+    **options: Any,
 ) -> Dataset:
-    """Opens a dataset by name, or from a folder of images or an `.npz`, `.npy` or `.csv` file.
+    """Opens a dataset by name, by your own function, or from a folder of images or an `.npz`, `.npy` or `.csv` file.
 
     Args:
-        name_or_path: One of the names in `DATASETS`, or a path.
+        name_or_path: The name of a dataset, a path, or a function that returns a dataset.
         root: Data root of official files; default: `$UNBRAID_DATA`, otherwise `~/.cache/unbraid`.
         background: Background dataset (name or path), for target/background methods. Options that both datasets have
             apply to both. A background table takes the means and standard deviations of the target.
         options: Arguments of the dataset's constructor, and sampling options.
     """
+    if not isinstance(name_or_path, str):
+        name_or_path = dataset_name(name_or_path)
     if background is None:
         return _open(name_or_path, root, options)
     target_options, background_options = _split_options(name_or_path, background, options)
@@ -168,6 +203,14 @@ def open_dataset(
     return dataset
 
 
+def dataset_name(make: Callable[..., Dataset]) -> str:
+    """The name of a dataset function: that of Unbraid or of an installed package, otherwise its reference."""
+    for name, entry in DATASETS.items():
+        if entry.constructor is make:
+            return name
+    return plugin_name(ENTRY_POINTS, make) or location(use(make))
+
+
 def _scaling(dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
     """The means and standard deviations by which rows were standardized; None if they were not."""
     columns = dataset.columns
@@ -177,16 +220,28 @@ def _scaling(dataset: Dataset) -> tuple[tuple[float, ...], ...] | None:
 
 
 def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]) -> Dataset:
-    make = _checked_constructor(name_or_path, options)
-    if name_or_path not in DATASETS:
+    make = checked_constructor(name_or_path, options)
+    if dataset_entry(name_or_path) is None:
         path = Path(name_or_path).expanduser().resolve()
         dataset = make(path, **options)
-        dataset.origin = {"name": str(path), "options": dict(options)}
+        dataset.origin = {"name": str(path), "options": _not_default(make, options)}
         return dataset
     root_option = {"root": None if root is None else Path(root)} if "root" in _parameters(make) else {}
     dataset = make(**root_option, **options)
-    dataset.origin = {"name": name_or_path, "options": dict(options)}
+    if not isinstance(dataset, Dataset):
+        raise ValueError(
+            f"A dataset function returns an unbraid.Dataset; {name_or_path} returned {dataset!r:.60}."
+        )
+    is_custom = ":" in name_or_path and is_reference(name_or_path)
+    name = reference(known(name_or_path)) if is_custom else name_or_path
+    dataset.origin = {"name": name, "options": _not_default(make, options)}
     return dataset
+
+
+def _not_default(make: Callable[..., Dataset], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from their defaults, so that an explicit default gives the same run."""
+    parameters = inspect.signature(make).parameters
+    return {name: value for name, value in options.items() if value != parameters[name].default}
 
 
 def _split_options(
@@ -215,48 +270,7 @@ def _split_options(
     }
 
 
-def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
-    """Describes in one line a dataset whose files are present and intact; raises otherwise."""
-    source, entry = _source(name_or_path, options), DATASETS.get(name_or_path)
-    fallback = "" if entry is None else entry.fallback
-    if (
-        isinstance(source, RemoteFiles)
-        and fallback
-        and options.get("digits") != "mnist"
-        and not source.is_present(root)
-    ):
-        source = None
-    if source is not None:
-        source.verify(source.require(root))
-    dataset = open_dataset(name_or_path, root=root, **options)
-    kind = "images" if dataset.images else "rows"
-    size = "×".join(map(str, dataset.shape))
-    if source is not None:
-        location = f" in {source.path(root)}"
-    else:
-        origin = fallback or "generated"
-        location = f", {origin}: no files are needed" if name_or_path in DATASETS else ""
-    return f"{dataset.name} is complete: {len(dataset)} {kind} of {size}{location}."
-
-
-def download_dataset(name: str, root: Path | str | None = None, **options: Any) -> Path | None:
-    """Downloads the official files of a dataset unless they are present, and verifies them.
-
-    Returns their path, or None for a generated dataset, which needs no files.
-    """
-    if name not in DATASETS:
-        constructor(name)
-        raise ValueError(f"{name} is a path, not a name: there is nothing to download.")
-    source = _source(name, options)
-    if source is None:
-        return None
-    path = source.fetch(root)
-    if source.sha256 is None:  # without a published hash, opening the dataset checks the content
-        open_dataset(name, root=root, **options)
-    return path
-
-
-def _checked_constructor(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
+def checked_constructor(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
     """The constructor of a dataset; raises if it does not take one of the options."""
     make = constructor(name_or_path)
     allowed = [name for name in _parameters(make) if name not in ("root", "path")]
@@ -269,9 +283,3 @@ def _checked_constructor(name_or_path: str, options: Mapping[str, Any]) -> Calla
 
 def _parameters(make: Callable[..., Dataset]) -> list[str]:
     return list(inspect.signature(make).parameters)
-
-
-def _source(name: str, options: Mapping[str, Any]) -> RemoteFile | RemoteFiles | ManualDownload | None:
-    _checked_constructor(name, options)
-    entry = DATASETS.get(name)
-    return None if entry is None or entry.source is None else entry.source(**options)

@@ -17,6 +17,7 @@ from torch import Tensor
 from unbraid.data.dataset import Dataset
 from unbraid.data.factor_split import Split, split_factor_values, split_name
 from unbraid.data.factors import FactorSpace
+from unbraid.data.renderer import GENERATED
 from unbraid.data.solids import away_from_zero, ray_capsule, ray_cube, ray_cylinder, ray_sphere
 
 SPACE = FactorSpace(
@@ -53,6 +54,7 @@ def rooms(*, image_size: int = 64, split: Split = "all", color_seed: int = 0) ->
         factor_space=space,
         label="shape",
         nuisances=("object_hue",),
+        license=GENERATED,
     )
 
 

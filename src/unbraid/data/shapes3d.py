@@ -50,4 +50,5 @@ def read_shapes3d(path: Path, space: FactorSpace, split: Split = "all", color_se
         factor_space=split_factor_values(space, "object_hue", split, color_seed),
         label="shape",
         nuisances=("object_hue",),
+        license="Apache 2.0",
     )

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.renderer import GENERATED
 
 SPACE = FactorSpace({"shape": 3, "scale": 6, "orientation": 40, "pos_x": 32, "pos_y": 32})
 
@@ -34,7 +35,13 @@ def sprites(*, image_size: int = 64, antialias: bool = True) -> Dataset:
         raise ValueError(
             f"Sprites need images with a side of at least 16 pixels; got image_size={image_size}."
         )
-    return Dataset(SpriteRenderer(image_size, antialias), name="sprites", factor_space=SPACE, label="shape")
+    return Dataset(
+        SpriteRenderer(image_size, antialias),
+        name="sprites",
+        factor_space=SPACE,
+        label="shape",
+        license=GENERATED,
+    )
 
 
 @dataclass(frozen=True)

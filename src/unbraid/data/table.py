@@ -71,6 +71,7 @@ def from_csv(
         label=label or None,
         nuisances=nuisances,
         value_names=value_names,
+        unordered=nuisances,
         columns=columns,
     )
 

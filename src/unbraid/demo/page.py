@@ -17,6 +17,7 @@ class HeadlineScore(NamedTuple):
     baseline_name: str
     description: str
     chance: float | None = None
+    higher_is_better: bool | None = None  # None: neither direction is better
 
 
 class DemoSection(NamedTuple):

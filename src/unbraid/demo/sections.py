@@ -7,12 +7,12 @@ from torch import Generator
 
 from unbraid.demo.page import DemoSection
 from unbraid.demo.trained import TrainedPair, rename_rows
-from unbraid.metrics import highest_variance_dims
 from unbraid.recipes.demo import DemoPair
 from unbraid.report import (
     about,
     chart_of,
     interventions,
+    recovered_latents,
     recovery_chart,
     strands_apart,
     swaps,
@@ -69,7 +69,7 @@ def recon_contrast(trained: TrainedPair) -> DemoSection:
             "Worst-group accuracy",
             "plain CNN",
             "Accuracy on the combination of digit and background color with the most errors. The test uses background "
-            "colors that are not in the training split. Higher is better.",
+            "colors that are not in the training split.",
             chance=0.1,
         ),
         figure=rename_rows(
@@ -107,7 +107,7 @@ def intervention(trained: TrainedPair) -> DemoSection:
             "Intervention reversibility",
             "plain autoencoder",
             "Fraction of the change caused by replacing a strand that disappears when the strand is restored (1: fully "
-            "reversed, 0: not at all), on test digits with independent hues. Higher is better. The chart shows whether "
+            "reversed, 0: not at all), on test digits with independent hues. The chart shows whether "
             "the strands separate digit and hue.",
         ),
         figure=rename_rows(
@@ -145,7 +145,7 @@ def principled_contrast(trained: TrainedPair) -> DemoSection:
             "Clustering accuracy",
             "plain VAE",
             "k-means groups the codes into ten clusters; the score is the fraction of images in the cluster of their "
-            "digit. For the system, only the salient strand is used. Higher is better.",
+            "digit. For the system, only the salient strand is used.",
         ),
         figure=rename_rows(
             figure,
@@ -172,9 +172,10 @@ def augmented_gin(trained: TrainedPair) -> DemoSection:
     assert latents is not None and dataset.combinations is not None
     true, component = latents.informative(rows).numpy(), dataset.combinations[rows].numpy()
     before, after = (
-        load(run.folder, device="cpu").encode(x).numpy() for run in (trained.baseline, trained.system)
+        recovered_latents(run, load(run.folder, device="cpu").encode(x).numpy())
+        for run in (trained.baseline, trained.system)
     )
-    codes = {"untrained": before[:, highest_variance_dims(before, true.shape[1])], "trained": after}
+    recovered = {"untrained": before._replace(spectrum=None), "trained": after}
     return DemoSection(
         "Recover the latent variables",
         (
@@ -185,13 +186,13 @@ def augmented_gin(trained: TrainedPair) -> DemoSection:
         trained.headline_score(
             "Correlation with the true latents",
             "untrained flow",
-            "Mean correlation between each true latent variable and its best-matching dimension. Higher is better.",
+            "Mean correlation between each true latent variable and its best-matching dimension.",
         ),
         chart=chart_of(
             "Recovered latent variables",
             "Points by their two true latents, by two of the ten observed values, and by the two dimensions with the "
             "highest variance before and after training. Last: the standard deviation of each dimension, sorted.",
-            partial(recovery_chart, x.numpy(), true, component, codes, columns=3),
+            partial(recovery_chart, x.numpy(), true, component, recovered, columns=3),
         ),
         what_to_look_for="After training, the points should be arranged like their true latents, up to reflection and "
         "scaling.",
@@ -218,7 +219,7 @@ def subembeddings(trained: TrainedPair) -> DemoSection:
             "Disentanglement gap",
             "plain SimCLR",
             "Difference in probe accuracy for a factor between the half that is assigned to it and the other half (1: "
-            "fully separated, 0: not at all). Higher is better.",
+            "fully separated, 0: not at all).",
         ),
         figure=rename_rows(
             figure,

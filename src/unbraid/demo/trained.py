@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from unbraid.demo.page import HeadlineScore
 from unbraid.progress import duration
@@ -34,7 +34,15 @@ class TrainedPair(NamedTuple):
             score_of(self.pair.system, self.system),
             score_of(self.pair.baseline, self.baseline),
         )
-        return HeadlineScore(name, system, baseline, baseline_name, description, chance)
+        return HeadlineScore(
+            name,
+            system["value"],
+            baseline["value"],
+            baseline_name,
+            description,
+            chance,
+            higher_is_better=system["higher_is_better"],
+        )
 
     def probe_chart(self, metric: str, titles: tuple[str, str], inputs: Mapping[str, str]) -> Chart:
         """Probe accuracies per strand and factor of the baseline and of the system.
@@ -62,12 +70,12 @@ class TrainedPair(NamedTuple):
         return [_description(self.pair.system, self.system), _description(self.pair.baseline, self.baseline)]
 
 
-def score_of(entry: DemoEntry, run: Run) -> float:
-    """The score of a run that the demo shows."""
-    values = [score["value"] for score in scores_for(entry.plan, run) if score["metric"] == entry.metric]
-    if not values:
+def score_of(entry: DemoEntry, run: Run) -> Mapping[str, Any]:
+    """The entry of the score that the demo shows of a run."""
+    entries = [score for score in scores_for(entry.plan, run) if score["metric"] == entry.metric]
+    if not entries:
         raise ValueError(f"{run.folder} has no score {entry.metric}. Run the demo again to compute it.")
-    return float(values[-1])
+    return entries[-1]
 
 
 def rename_rows(figure: Figure, names: Sequence[str], caption: str) -> Figure:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
@@ -25,12 +26,20 @@ from unbraid.estimators.parameters import (
     parse_optimizer,
     parse_value,
 )
-from unbraid.methods import HasLikelihood, HasPosterior, Method, build_method
+from unbraid.estimators.score import has_score, negative_score
+from unbraid.estimators.supervision import needs_labels, required_classes, with_supervision
+from unbraid.methods import (
+    ClosedForm,
+    Method,
+    Predicts,
+    build_method,
+    has_decoder,
+)
 from unbraid.nn import SIDES
-from unbraid.objectives import Likelihood, Normal, kl_to_standard_normal, squared_error
+from unbraid.objectives import Likelihood, Normal
 from unbraid.options import first_sentence
 from unbraid.training import train
-from unbraid.types import Codes, Observations
+from unbraid.types import Codes
 
 BATCH_SIZE = 512  # for inference
 PRECISIONS = [np.float64, np.float32]
@@ -48,6 +57,7 @@ class Estimator(TransformerMixin, BaseEstimator):
 
     method: ClassVar[type[Method]]
     method_: Method
+    classes_: np.ndarray
     layout_: Layout
     history_: list[dict[str, Any]]
     strand: str | int | None
@@ -66,10 +76,19 @@ class Estimator(TransformerMixin, BaseEstimator):
         cls.__init__ = constructor(parameters)  # type: ignore[method-assign]
         cls.__doc__ = docstring(cls.__doc__ or first_sentence(method), parameters)
 
-    def fit(self: E, X: Any, y: Any = None) -> E:
-        """Trains the method on X; y is ignored."""
+    def fit(self: E, X: Any, y: Any = None, *, nuisances: Any = None) -> E:
+        """Trains the method on X.
+
+        Args:
+            X: Rows or images.
+            y: Classes, for methods that learn from labels; the others ignore it.
+            nuisances: Known nuisances, (n,) or (n, m), for methods that learn from them.
+        """
         x = self._fit_layout(self._flat(X, reset=True), X)
-        return self._train(Dataset(x.float(), name=type(self).__name__, max_value=1))
+        if needs_labels(self.method):
+            self.classes_ = np.unique(required_classes(y))
+        dataset = Dataset(x.float(), name=type(self).__name__, max_value=1)
+        return self._train(with_supervision(dataset, y, nuisances))
 
     def transform(self, X: Any) -> np.ndarray:
         """The mean codes of X, or the codes of `strand`."""
@@ -77,6 +96,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         codes = self._codes(X)
         return (codes if self.strand is None else self.method_.strands.take(codes, self.strand)).numpy()
 
+    @available_if(lambda self: has_decoder(self.method))
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Decodes codes, in the units and the shape of the fitted X. With `strand`, all other dimensions are 0."""
         check_is_fitted(self)
@@ -91,9 +111,22 @@ class Estimator(TransformerMixin, BaseEstimator):
         method = self._method_on_device(codes.dtype)
         return self.layout_.array(self._in_batches(method.decode, codes), flat=self.image_shape is not None)
 
+    @available_if(lambda self: issubclass(self.method, Predicts))
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted class of X, for methods that predict one."""
+        check_is_fitted(self)
+        x = self.layout_.tensor(self._flat(X, reset=False))
+        method = self._method_on_device(x.dtype)
+        assert isinstance(method, Predicts)
+        return self.classes_[self._in_batches(method.predict, x).argmax(1).numpy()]
+
+    @available_if(lambda self: has_score(self.method))
     def score(self, X: Any, y: Any = None) -> float:
         """The evidence lower bound of X in nats per observation, with one posterior sample per observation and a fixed
-        seed. For methods without a posterior, the negative reconstruction loss. Higher is better."""
+        seed. For methods without a posterior, the negative reconstruction loss. With y, for methods that predict a
+        class, the accuracy. Higher is better."""
+        if y is not None and issubclass(self.method, Predicts):
+            return float(np.mean(self.predict(X) == np.asarray(y)))
         return self._score(self._flat(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -117,6 +150,7 @@ class Estimator(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = needs_labels(self.method)
         return tags
 
     def _train(self: E, dataset: Dataset) -> E:
@@ -124,7 +158,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with self._seeded(seed), tempfile.TemporaryDirectory() as folder:
             method = build_method(
-                self.method, dataset.shape, n=len(dataset), seed=seed, **self._method_arguments()
+                self.method, dataset.shape, seed=seed, **dataset.counts, **self._method_arguments()
             )
             run = train(
                 method,
@@ -134,7 +168,7 @@ class Estimator(TransformerMixin, BaseEstimator):
                 quiet=not self.verbose,
                 checkpoint_seconds=float("inf"),
                 seed=seed,
-                **self._training_arguments(dataset),
+                **self._training_arguments(method, dataset),
             )
             self.history_ = run.history()
         self.method_ = method.cpu().eval().requires_grad_(False)
@@ -161,12 +195,13 @@ class Estimator(TransformerMixin, BaseEstimator):
             )
         return arguments
 
-    def _training_arguments(self, dataset: Dataset) -> dict[str, Any]:
+    def _training_arguments(self, method: Method, dataset: Dataset) -> dict[str, Any]:
         parameters = self.get_params(deep=False)
-        # The observations of a batch, or of all batches that a method needs at once, must differ.
+        # The observations of all batches of an update should differ.
         available = len(dataset) if dataset.background is None else min(len(dataset), len(dataset.background))
-        max_batch_size = max(2, available // max(1, self.method.min_batches))
-        if self.method.closed_form:
+        batches = max((player.batches_per_update for player in method.players()), default=1)
+        max_batch_size = max(2, available // batches)
+        if isinstance(method, ClosedForm):
             return {"steps": 1, "batch_size": min(2, max_batch_size)}
         return {
             "steps": int(parameters["steps"]),
@@ -180,10 +215,9 @@ class Estimator(TransformerMixin, BaseEstimator):
             check_is_fitted(self)
         if num_axes(X) > 2:
             X = np.asarray(X)
-            layout = getattr(self, "layout_", None)
-            if not reset and layout is not None and X.shape[1:] != layout.array_shape:
+            if not reset and X.shape[1:] != self.layout_.array_shape:
                 raise ValueError(
-                    f"{type(self).__name__} was fitted to observations of shape {layout.array_shape}; got "
+                    f"{type(self).__name__} was fitted to observations of shape {self.layout_.array_shape}; got "
                     f"{X.shape[1:]}."
                 )
             X = X.reshape(len(X), -1)
@@ -214,7 +248,7 @@ class Estimator(TransformerMixin, BaseEstimator):
         x = self.layout_.tensor(flat)
         method = self._method_on_device(x.dtype)
         with self._seeded(0):
-            losses = self._in_batches(lambda batch: _loss(method, batch)[None] * len(batch), x)
+            losses = self._in_batches(lambda batch: negative_score(method, batch)[None] * len(batch), x)
         return -float(losses.sum()) / len(x)
 
     def _method_on_device(self, precision: torch.dtype) -> Method:
@@ -233,16 +267,6 @@ class Estimator(TransformerMixin, BaseEstimator):
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             yield
-
-
-def _loss(method: Method, x: Observations) -> Tensor:
-    """The negative evidence lower bound; without a posterior, the reconstruction loss."""
-    if not isinstance(method, HasLikelihood):
-        return squared_error(method.decode(method.encode(x)), x)
-    if not isinstance(method, HasPosterior):
-        return method.likelihood.nll(method.decode_parameters(method.encode(x)), x)
-    q = method.posterior(x)
-    return method.likelihood.nll(method.decode_parameters(q.sample()), x) + kl_to_standard_normal(q)
 
 
 def _architecture(shape: tuple[int, ...]) -> str:

@@ -5,7 +5,7 @@ import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from unbraid.methods import Method, built_arguments
+from unbraid.methods import ClosedForm, Method, built_arguments
 from unbraid.objectives import Likelihood
 from unbraid.optimizers import Optimizer
 from unbraid.options import Option, options_of
@@ -57,9 +57,11 @@ def parameters_of(method: type[Method]) -> list[Parameter]:
     options = [
         Parameter(name, _default(option), _help(option)) for name, option in method_options(method).items()
     ]
-    if method.closed_form:
+    if issubclass(method, ClosedForm):
         return [*options, *SHARED]
-    networks = [each for each in NETWORKS if each.name != "latent_dim" or not method.has_own_code_size]
+    networks = [
+        each for each in NETWORKS if each.name != "latent_dim" or "latent_dim" in method.code_size_options
+    ]
     return [*options, *networks, *TRAINING, *SHARED]
 
 

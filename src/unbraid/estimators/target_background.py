@@ -1,13 +1,14 @@
-"""Estimators of the methods that contrast a target with a background."""
+"""The base of the estimators of methods that contrast a target with a background."""
 
 from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.metaestimators import available_if
 
-from unbraid import methods
 from unbraid.data import Dataset
 from unbraid.estimators.base import Estimator
+from unbraid.estimators.score import has_score
 
 C = TypeVar("C", bound="ContrastEstimator")
 
@@ -42,6 +43,7 @@ class ContrastEstimator(Estimator):
         )
         return self._train(target.with_background(background_dataset))
 
+    @available_if(lambda self: has_score(self.method))
     def score(self, X: Any, y: Any = None) -> float:
         """As in `Estimator.score`; with y, only target rows count."""
         flat = self._flat(X, reset=False)
@@ -62,31 +64,3 @@ class ContrastEstimator(Estimator):
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
         return np.asarray(labels != 0, dtype=bool)
-
-
-class PrincipledContrast(ContrastEstimator, method=methods.PrincipledContrast):
-    """VAE of target and background: zero salient codes for the background, and matched common codes."""
-
-
-class ContrastivePCA(ContrastEstimator, method=methods.ContrastivePCA):
-    """Contrastive PCA: directions in which the target varies more than the background, in closed form."""
-
-
-class ContrastVAE(ContrastEstimator, method=methods.ContrastVAE):
-    """VAE of target and background with common and salient codes; the background has no salient codes."""
-
-
-class CVAE(ContrastEstimator, method=methods.CVAE):
-    """Contrastive VAE with a critic that makes common and salient codes independent."""
-
-
-class MMcVAE(ContrastEstimator, method=methods.MMcVAE):
-    """Contrastive VAE with MMD penalties that match common codes and keep the background's salient codes at zero."""
-
-
-class RbVAE(ContrastEstimator, method=methods.RbVAE):
-    """Contrastive VAE in which all background observations share one learned salient code."""
-
-
-class SRbVAE(ContrastEstimator, method=methods.SRbVAE):
-    """Rb-VAE with the reverse KL divergences as additional losses."""

@@ -1,5 +1,10 @@
-"""The arguments of a metric, found by the names of its parameters."""
+"""The arguments of a metric, found by the names of its parameters.
 
+A metric may ask for every public property of `Sample` by a parameter of the same name; for the property of the test
+sample by `test_` and the name; and for `sample` and `rng`. The table in docs/metrics.md lists all of them.
+"""
+
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -7,25 +12,80 @@ from typing import Any
 import numpy as np
 
 from unbraid.evaluation.arrays import Arrays, NotAvailable
-from unbraid.evaluation.protocols import DSPRITES, Protocol
+from unbraid.evaluation.protocols import Protocol
 from unbraid.evaluation.sample import Sample
+from unbraid.settings import lookup
 
 Metric = Callable[..., Any]
 
-SUPPLIED = {  # parameter names that evaluation fills; all but `sample` and `rng` are attributes of `Sample`
-    *("sample", "rng", "device"),
-    *("codes", "test_codes", "all_codes", "sampled_codes", "set_codes"),
-    *("background_codes", "background_sampled_codes"),
-    *("factors", "test_factors", "labels", "test_labels", "nuisances", "hidden_nuisances"),
-    *("instances", "latents", "predictions", "names", "class_names", "factor_space"),
-    *("encode_factors", "decode_fn", "inner_strands", "features", "variance"),
-}
+PROPERTIES = tuple(
+    name
+    for name, member in inspect.getmembers(Sample)
+    if isinstance(member, property | functools.cached_property) and not name.startswith("_")
+)
+ARGUMENTS = ("sample", "rng", *PROPERTIES)
+TEST_ARGUMENTS = tuple(f"test_{name}" for name in PROPERTIES)
+SUPPLIED = frozenset(ARGUMENTS + TEST_ARGUMENTS)
+
+
+def without_partial(metric: Metric) -> Metric:
+    """The function of a `functools.partial`, otherwise the metric itself."""
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    return metric
+
+
+def metric_name(metric: Metric) -> str:
+    """The name of a function, of the function of a `functools.partial`, or of the class of another callable."""
+    function = without_partial(metric)
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def fixed_arguments(metric: Metric) -> dict[str, Any]:
+    """The arguments that `functools.partial` has set by name."""
+    return dict(metric.keywords) if isinstance(metric, functools.partial) else {}
+
+
+def parameters(metric: Metric) -> dict[str, inspect.Parameter]:
+    """The parameters that evaluation may fill, by name."""
+    fixed, by_name = (
+        fixed_arguments(metric),
+        (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD),
+    )
+    found = inspect.signature(metric).parameters
+    return {
+        name: parameter
+        for name, parameter in found.items()
+        if parameter.kind not in by_name and name not in fixed
+    }
 
 
 def required(metric: Metric) -> set[str]:
     """The parameters of a metric without a default."""
-    parameters = inspect.signature(metric).parameters.values()
-    return {parameter.name for parameter in parameters if parameter.default is parameter.empty}
+    return {name for name, parameter in parameters(metric).items() if parameter.default is parameter.empty}
+
+
+def check_metric(name: str, metric: Metric) -> None:
+    """Raises unless evaluation supplies every argument that the metric requires."""
+    try:
+        asked = parameters(metric)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The parameters of the metric {name} cannot be read. Wrap it in a function with named parameters."
+        ) from None
+    for parameter in (asked[other] for other in asked if other in required(metric)):
+        choices = TEST_ARGUMENTS if parameter.name.startswith("test_") else ARGUMENTS
+        lookup(
+            f"argument for metrics such as {name} named",
+            parameter.name,
+            dict.fromkeys(choices),
+            or_else="; a parameter with a default may have any name",
+        )
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise ValueError(
+                f"Arguments are passed by name, and the metric {name} takes {parameter.name} by position only. Remove "
+                "the slash from its parameters."
+            )
 
 
 def metric_arguments(
@@ -37,27 +97,38 @@ def metric_arguments(
     seed: int,
     protocol: Protocol,
 ) -> dict[str, Any]:
-    """The arguments of a metric: arrays of the samples, a generator, and the variant of the protocol."""
-    parameters = inspect.signature(metric).parameters
-    arguments: dict[str, Any] = {}
-    if isinstance(sample, Sample) and isinstance(test, Sample) and _has_test_parameters(metric):
+    """The arguments of a metric: arrays of the samples, a generator, and the variant of the protocol.
+
+    A sample that is both for training and for testing predictors is split.
+    """
+    has_test_parameters = not SUPPLIED.isdisjoint(
+        parameter for parameter in parameters(metric) if parameter.startswith("test_")
+    )
+    if isinstance(sample, Sample) and isinstance(test, Sample) and has_test_parameters:
         sample, test = sample.train_test_split(test)
-    for parameter in (parameter for parameter in parameters if parameter in SUPPLIED):
+    return gather_arguments(name, metric, sample, test, seed=seed, protocol=protocol)
+
+
+def gather_arguments(
+    name: str,
+    metric: Metric,
+    sample: Sample | Arrays,
+    test: Sample | Arrays | None,
+    *,
+    seed: int,
+    protocol: Protocol,
+) -> dict[str, Any]:
+    """The arguments of a metric from two samples as they are; optional ones are left out if they are not available."""
+    asked, arguments = parameters(metric), dict[str, Any]()
+    for parameter in (parameter for parameter in asked if parameter in SUPPLIED):
         must_exist = parameter in required(metric) or (parameter.startswith("test_") and test is not None)
         try:
             arguments[parameter] = _value(name, parameter, sample, test, seed)
         except NotAvailable:
             if must_exist:
                 raise
-    variant = protocol.metrics.get(name)
-    if variant == "infogan_cr" and "factor_types" in parameters:
-        arguments["factor_types"] = sample.factor_types
-    if (name, variant) == ("dci", "infogan_cr") and sample.factor_sizes != DSPRITES:
-        variant = "infogan_cr_cv_sampled"  # without published depths, cross-validation chooses them
-    if variant is not None:
-        arguments["protocol"] = variant
-    if "strands" in parameters and isinstance(sample, Sample) and sample.feature_strands is not None:
-        arguments["strands"] = sample.feature_strands
+    if (variant := protocol.metrics.get(name)) is not None:
+        arguments |= {key: value for key, value in variant(sample).items() if key in asked}
     return arguments
 
 
@@ -76,7 +147,3 @@ def _value(
             raise NotAvailable(f"{name} needs a test sample, and there is none. Set --num-test-samples.")
         return getattr(test, parameter.removeprefix("test_"))
     return getattr(sample, parameter)
-
-
-def _has_test_parameters(metric: Metric) -> bool:
-    return any(name.startswith("test_") for name in SUPPLIED & inspect.signature(metric).parameters.keys())

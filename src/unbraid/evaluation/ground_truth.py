@@ -92,10 +92,9 @@ class GroundTruth:
         return tuple(name for name, varies in zip(names, self._varying, strict=True) if varies)
 
     @property
-    def factor_types(self) -> tuple[str, ...]:
-        """`discrete` for the label and for factors whose values have names, otherwise `continuous`."""
-        discrete = {self.dataset.label, *self.dataset.value_names}
-        return tuple("discrete" if name in discrete else "continuous" for name in self.names)
+    def unordered(self) -> tuple[str, ...]:
+        """The names of the factors whose values have no order."""
+        return tuple(name for name in self.names if name in self.dataset.unordered)
 
     @property
     def factor_sizes(self) -> tuple[int, ...]:

@@ -8,12 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.sample import Sample
-from unbraid.methods import FlowMethod, HasBackgroundCodes, HasLikelihood, Method
+from unbraid.evaluation.strand_probes import strand_probes
+from unbraid.methods import HasBackgroundCodes, HasLikelihood
 from unbraid.metrics import KLPerDim, kl_per_dim
 from unbraid.objectives import ACTIVE_VARIANCE_SHARE, variance_shares
 
+Decoder = Callable[[Tensor, Tensor | None], Tensor]  # from whole codes and condition to observations
 MAX_INTERVENTIONS = 2_000  # observations per feature; each takes the feature of the observation before it
 
 
@@ -22,36 +23,41 @@ class Reconstruction(NamedTuple):
     protocol: str
     n: int
 
-
-def reconstruction(sample: Sample) -> Reconstruction:
-    """Mean reconstruction loss per observation, in nats if the method has a likelihood. Lower is better."""
-    return _reconstruction(sample)
+    higher_is_better = False
+    bounds = (None, None)
 
 
-def background_reconstruction(sample: Sample) -> Reconstruction:
+def reconstruction(sample: Sample, decoder: Decoder) -> Reconstruction:
+    """Mean reconstruction loss per observation, in nats if the method has a likelihood."""
+    return _reconstruction(sample, decoder)
+
+
+def background_reconstruction(sample: Sample, background: Sample, decoder: Decoder) -> Reconstruction:
     """Mean reconstruction loss of the background, with salient codes zero if the method decodes it this way."""
     method = sample.method
     change = method.background_codes if isinstance(method, HasBackgroundCodes) else None
-    return _reconstruction(sample.background, change)
+    return _reconstruction(background, decoder, change)
 
 
-def _reconstruction(sample: Sample, change: Callable[[Tensor], Tensor] | None = None) -> Reconstruction:
+def _reconstruction(
+    sample: Sample, decoder: Decoder, change: Callable[[Tensor], Tensor] | None = None
+) -> Reconstruction:
     method = sample.method
 
     def error(x: Tensor, condition: Tensor | None) -> Tensor:
         codes = method.encode(x, condition)
         codes = codes if change is None else change(codes)
         if not isinstance(method, HasLikelihood):
-            return (method.decode(codes, condition) - x).square().sum().view(1)
+            return (decoder(codes, condition) - x).square().sum().view(1)
         return (method.likelihood.nll(method.decode_parameters(codes, condition), x) * len(x)).view(1)
 
     protocol = str(method.likelihood) if isinstance(method, HasLikelihood) else "squared_error"
     return Reconstruction(float(sample.map_batches(error).sum()) / sample.size, protocol, sample.size)
 
 
-def kl(sample: Sample, *, threshold: float = 0.01) -> KLPerDim:
+def kl(posterior: tuple[np.ndarray, np.ndarray], *, threshold: float = 0.01) -> KLPerDim:
     """Mean KL divergence from the posterior to the prior per observation in nats, in total and per dimension."""
-    return kl_per_dim(*sample.posterior, threshold=threshold)
+    return kl_per_dim(*posterior, threshold=threshold)
 
 
 class Inversion(NamedTuple):
@@ -60,18 +66,16 @@ class Inversion(NamedTuple):
     protocol: str
     n: int
 
+    higher_is_better = False
+    bounds = (0.0, None)
 
-def inversion(sample: Sample) -> Inversion:
-    """Largest error of a flow's inverse on observations (`score`) and on codes of the prior. Lower is better."""
+
+def inversion(sample: Sample, flow: Any) -> Inversion:
+    """Largest error of a flow's inverse on observations (`score`) and on codes of the prior."""
     from unbraid.nn import disable_tf32
 
-    method = sample.method
-    if not isinstance(method, FlowMethod):
-        raise NotAvailable(f"This metric needs a flow, and {method.name()} has none. Choose other metrics.")
-
     def error(x: Tensor, condition: Tensor | None) -> Tensor:
-        z = method.sample_prior(len(x)).to(x)
-        flow: Any = method.flow
+        z = sample.method.sample_prior(len(x)).to(x)
         with disable_tf32():
             errors = flow.inverse(flow(x)) - x, flow(flow.inverse(z)) - z
             return torch.stack([error.abs().max() for error in errors])[None]
@@ -84,8 +88,11 @@ class InterventionReversibility(NamedTuple):
     score: float
     n: int
 
+    higher_is_better = True
+    bounds = (None, 1.0)
 
-def intervention_reversibility(sample: Sample) -> InterventionReversibility:
+
+def intervention_reversibility(sample: Sample, decoder: Decoder) -> InterventionReversibility:
     """Fraction of the change caused by an intervention that disappears when the feature is set back after a
     decode–encode cycle (1: fully reversed, 0: not at all). A feature that changes nothing does not count, so a single
     feature that encodes everything scores 1, too."""
@@ -93,10 +100,10 @@ def intervention_reversibility(sample: Sample) -> InterventionReversibility:
 
     def changes(x: Tensor, condition: Tensor | None) -> Tensor:
         codes = method.encode(x, condition)
-        decoded, totals = method.decode(codes, condition), codes.new_zeros(2)
+        decoded, totals = decoder(codes, condition), codes.new_zeros(2)
         for mask in masks:
-            changed = method.decode(torch.where(mask, codes.roll(1, 0), codes), condition)
-            restored = method.decode(torch.where(mask, codes, method.encode(changed, condition)), condition)
+            changed = decoder(torch.where(mask, codes.roll(1, 0), codes), condition)
+            restored = decoder(torch.where(mask, codes, method.encode(changed, condition)), condition)
             totals += torch.stack([(restored - decoded).square().sum(), (changed - decoded).square().sum()])
         return totals[None]
 
@@ -110,16 +117,21 @@ class ActiveFeatures(NamedTuple):
     threshold: float
     n: int
 
+    higher_is_better = None
+    bounds = (0.0, None)
 
-def active_features(sample: Sample, *, threshold: float = ACTIVE_VARIANCE_SHARE) -> ActiveFeatures:
+
+def active_features(
+    sample: Sample, decoder: Decoder, *, threshold: float = ACTIVE_VARIANCE_SHARE
+) -> ActiveFeatures:
     """Number of features whose interventions cause more than a threshold of the observations' variance in the decoded
     observations. The variance of the codes does not count, because their scale is arbitrary without a prior."""
     sample, method, masks = sample.shuffled(MAX_INTERVENTIONS), sample.method, _masks(sample)
 
     def changes(x: Tensor, condition: Tensor | None) -> Tensor:
         codes = method.encode(x, condition)
-        decoded, others = method.decode(codes, condition), codes.roll(1, 0)
-        changed = (method.decode(torch.where(mask, others, codes), condition) for mask in masks)
+        decoded, others = decoder(codes, condition), codes.roll(1, 0)
+        changed = (decoder(torch.where(mask, others, codes), condition) for mask in masks)
         return torch.stack([(after - decoded).square().sum() for after in changed])[None]
 
     mean = torch.from_numpy(sample.map_batches(changes)).sum(0) / sample.size
@@ -130,10 +142,6 @@ def active_features(sample: Sample, *, threshold: float = ACTIVE_VARIANCE_SHARE)
 def _masks(sample: Sample) -> list[Tensor]:
     """One mask of dimensions per feature of the strand."""
     method = sample.method
-    if type(method).decode is Method.decode:
-        raise NotAvailable(
-            f"This metric decodes codes, and {method.name()} has no decoder. Choose other metrics."
-        )
     dimensions = torch.arange(method.strands.size, device=method.step.device)
     return [torch.isin(dimensions, dimensions.new_tensor(feature)) for feature in sample.features.values()]
 
@@ -145,4 +153,5 @@ MODEL_METRICS = (
     inversion,
     intervention_reversibility,
     active_features,
+    strand_probes,
 )

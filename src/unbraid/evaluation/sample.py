@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from unbraid.data import Dataset, SetDraw, random_split
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.ground_truth import GroundTruth
-from unbraid.methods import HasPosterior, Method, Predicts, feature_strand_names
+from unbraid.methods import FlowMethod, HasPosterior, Method, Predicts, feature_strand_names, has_decoder
 from unbraid.seeds import derive_seed
 
 BATCH_SIZE = 512
@@ -120,7 +120,9 @@ class Sample(GroundTruth):
         if "background" not in self._shared:
             size = 0 if self.size >= len(self.dataset.background) else self.size
             seed = derive_seed(self.seed, "background")  # so that the noise differs from that of the target
-            self._shared["background"] = Sample(self.method, self.dataset.background, size=size, seed=seed)
+            self._shared["background"] = type(self)(
+                self.method, self.dataset.background, size=size, seed=seed
+            )
         return self._shared["background"]
 
     @cached_property
@@ -152,10 +154,7 @@ class Sample(GroundTruth):
     @cached_property
     def all_set_codes(self) -> Float[np.ndarray, "n m d"]:
         """The whole codes of the augmentations of each observation."""
-        try:
-            SetDraw().check(self.dataset)
-        except ValueError as error:
-            raise NotAvailable(str(error)) from None
+        self._check_sets()
         device = self.method.step.device
         generator = Generator(device).manual_seed(derive_seed(self.seed, "evaluation sets"))
         draw, step = SetDraw(fresh_each_step=True), self.method.step
@@ -166,6 +165,12 @@ class Sample(GroundTruth):
                 x = draw(self.dataset, batch_size, generator, step).x[:, 1:]  # without the observation itself
                 codes.append(self.method.encode(x.flatten(0, 1)).unflatten(0, x.shape[:2]).float().cpu())
         return torch.cat(codes).numpy()
+
+    def _check_sets(self) -> None:
+        try:
+            SetDraw().check(self.dataset)
+        except ValueError as error:
+            raise NotAvailable(str(error)) from None
 
     @property
     def set_codes(self) -> Float[np.ndarray, "n m d"]:
@@ -184,17 +189,23 @@ class Sample(GroundTruth):
         return logits.argmax(1)
 
     @property
-    def feature_strands(self) -> dict[str, tuple[int, ...]] | None:
-        """The strands of features with several dimensions; None without them, or within one strand."""
+    def strands(self) -> dict[str, tuple[int, ...]]:
+        """The strands of features with several dimensions, by their columns of the codes."""
         names = feature_strand_names(self.method)
         if not names or self.strand != self.method.strands.default:
-            return None
+            raise NotAvailable(
+                f"This metric needs features of several dimensions, and {self.strand} of {self.method.name()} has "
+                "none. Choose other metrics."
+            )
         return {name: self.method.strands[name] for name in names}
 
     @property
     def features(self) -> dict[str, tuple[int, ...]]:
-        """The dimensions of each feature of the strand: those of `feature_strands`, otherwise single dimensions."""
-        return self.feature_strands or {f"dimension {j}": (j,) for j in self._dimensions}
+        """The dimensions of each feature of the strand: those of `strands`, otherwise single dimensions."""
+        try:
+            return self.strands
+        except NotAvailable:
+            return {f"dimension {j}": (j,) for j in self._dimensions}
 
     @cached_property
     def variance(self) -> float:
@@ -212,10 +223,28 @@ class Sample(GroundTruth):
         return str(self.method.step.device)
 
     @property
+    def decoder(self) -> Callable[[Tensor, Tensor | None], Tensor]:
+        """The method's function from whole codes and condition to observations."""
+        if not has_decoder(self.method):
+            raise NotAvailable(
+                f"This metric decodes codes, and {self.method.name()} has no decoder. Choose other metrics."
+            )
+        return self.method.decode
+
+    @property
+    def flow(self) -> nn.Module:
+        """The flow of the method, from observations to codes."""
+        if not isinstance(self.method, FlowMethod):
+            raise NotAvailable(
+                f"This metric needs a flow, and {self.method.name()} has none. Choose other metrics."
+            )
+        return self.method.flow
+
+    @property
     def decode_fn(self) -> Callable[[Float[np.ndarray, "n d"]], np.ndarray]:
         """A function from whole codes to observations."""
         method = self.method
-        if type(method).decode is Method.decode or method.conditions_on_nuisances:
+        if not has_decoder(method) or method.conditions_on == "nuisances":
             raise NotAvailable(
                 f"This metric decodes codes, and {method.name()} cannot decode codes alone. Choose other metrics."
             )
@@ -227,9 +256,14 @@ class Sample(GroundTruth):
 
         return decode
 
-    def encode_factors(self, factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
-        """The codes of observations with the given values of the varying factors, in the dimensions of the strand."""
-        return self.map_batches(self.method.encode, self._indices_of(factors))[:, self._dimensions]
+    @property
+    def encode_factors(self) -> Callable[[Int[np.ndarray, "n k"]], Float[np.ndarray, "n d"]]:
+        """A function from values of the varying factors to codes, in the dimensions of the strand."""
+
+        def encode(factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
+            return self.map_batches(self.method.encode, self._indices_of(factors))[:, self._dimensions]
+
+        return encode
 
     @torch.no_grad()
     def map_batches(

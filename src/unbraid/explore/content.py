@@ -60,7 +60,7 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
 
 def _examples(model: Model, examples: Examples, pool: int, shown: int) -> dict[str, Any]:
     images = len(model.shape) == 3
-    conditional = examples.condition is not None and model.method.conditions_on_nuisances
+    conditional = examples.condition is not None and model.method.conditions_on == "nuisances"
     return {
         "shown": min(shown, pool),
         "codes": pack_table(examples.codes[:pool]),

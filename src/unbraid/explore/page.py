@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
+from unbraid.custom_code import CodeNotNamed
 from unbraid.data import Dataset
 from unbraid.explore.content import content_of
 from unbraid.explore.examples import Examples, examples_from_data, examples_from_prior
 from unbraid.explore.packing import pack_constants, round_to_int16
 from unbraid.explore.program import CONDITION, Program
 from unbraid.explore.trace import trace
-from unbraid.methods import Method
+from unbraid.methods import has_decoder
 from unbraid.runs import Model, Run, load, training_dataset, write_atomically
 
 MAX_BYTES = 8_000_000  # of a page
@@ -94,6 +95,8 @@ def load_page_inputs(
     model, note = load(run.folder, device="cpu"), ""
     try:
         opened = training_dataset(run, root) if dataset is None else dataset
+    except CodeNotNamed:
+        raise
     except (ValueError, OSError) as error:
         if not decodes(model):
             raise ValueError(
@@ -109,7 +112,7 @@ def load_page_inputs(
 
 
 def decodes(model: Model) -> bool:
-    return type(model.method).decode is not Method.decode
+    return has_decoder(model.method)
 
 
 def program_of(model: Model, found: Examples) -> Program | None:
@@ -118,7 +121,9 @@ def program_of(model: Model, found: Examples) -> Program | None:
         return None
     return trace(
         model.method,
-        found.condition[:1] if found.condition is not None and model.method.conditions_on_nuisances else None,
+        found.condition[:1]
+        if found.condition is not None and model.method.conditions_on == "nuisances"
+        else None,
     )
 
 

@@ -31,7 +31,11 @@ def trace(method: Method, condition: Tensor | None = None) -> Program:
     inputs = {CODES: torch.zeros(1, method.strands.size)} | (
         {} if condition is None else {CONDITION: condition}
     )
-    graph = make_fx(lambda *values: method.decode(*values))(*inputs.values())
+    try:
+        graph = make_fx(lambda *values: method.decode(*values))(*inputs.values())
+    except RuntimeError as error:  # your own decoder may branch on values, or fail
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        raise untraceable(f"PyTorch cannot record its operations ({reason})") from None
     reader = _Reader(graph, list(inputs))
     reader.run(*inputs.values())
     used = {name for step in reader.steps for name in step.inputs}
@@ -120,6 +124,13 @@ class Call:
 def _unary(operation: str) -> Callable[[Call], str]:
     """An operation of one value."""
     return lambda call: call.add(operation, call.name(0))
+
+
+def _expand(call: Call) -> str:
+    """A repetition along axes of size 1, by adding zeros."""
+    if call.value.numel() == call[0].numel():
+        return call.add("reshape", call.name(0))
+    return call.add("add", call.name(0), call.reader.add_constant(torch.zeros(call.value.shape)))
 
 
 def _binary(operation: str) -> Callable[[Call], str]:
@@ -242,7 +253,8 @@ def _pixel_shuffle(call: Call) -> str:
 
 TRANSLATIONS: Mapping[str, Callable[[Call], Name]] = {
     **{name: _unary("reshape") for name in ("view", "_unsafe_view", "reshape", "unsqueeze", "squeeze")},
-    **{name: _unary("reshape") for name in ("clone", "_to_copy", "detach", "alias", "contiguous", "expand")},
+    **{name: _unary("reshape") for name in ("clone", "_to_copy", "detach", "alias", "contiguous")},
+    "expand": _expand,
     "relu": _unary("relu"),
     "tanh": _unary("tanh"),
     "sigmoid": _unary("sigmoid"),

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from unbraid.data import ColumnScaler
-from unbraid.export.modules import Decoder, Encoder, condition_columns, has_decoder
+from unbraid.export.modules import Decoder, Encoder, condition_columns
+from unbraid.methods import has_decoder
 from unbraid.runs import Model, Run, training_dataset
 
 Outputs = dict[str, np.ndarray]

@@ -157,7 +157,7 @@ def _training(description: Mapping[str, Any]) -> str:
 
 
 def _license(data_license: str) -> str:
-    data = f"Data: {data_license}." if data_license else "Data: the license is unknown to Unbraid."
+    data = f"Data: {plain(data_license)}." if data_license else "Data: the license is unknown to Unbraid."
     return f"Unbraid, with which the model was trained: MIT. {data}"
 
 

@@ -1,11 +1,12 @@
 """The description of an exported model as JSON data: config.json, from which the model card is written."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from unbraid import __version__
-from unbraid.data import DATASETS, license
+from unbraid.data import DATASETS
 from unbraid.export.bundle import ExportBundle
 from unbraid.export.modules import output_names
 from unbraid.report import command_of
@@ -24,7 +25,8 @@ def describe_export(bundle: ExportBundle, format: str) -> dict[str, Any]:
         "format": FORMAT,
         "export_format": format,
         "method": run.settings["method"],
-        "data": dataset | {"license": license(data)},
+        "plan": None if run.plan is None else {"options": {"network": run.plan["options"]["network"]}},
+        "data": dataset | {"license": license_of(data)},
         "strands": {name: list(indices) for name, indices in model.strands.items()},
         "default_strand": model.strands.default,
         "input": _inputs(bundle),
@@ -37,6 +39,14 @@ def describe_export(bundle: ExportBundle, format: str) -> dict[str, Any]:
         ],
         "versions": {"exported with": f"unbraid {__version__}", **run.versions()},
     }
+
+
+def license_of(data: Mapping[str, Any]) -> str:
+    """The license of the data in a run's settings, with that of a background if it differs; empty if unknown."""
+    license, background = data["license"], data.get("background", {"license": data["license"]})["license"]
+    if not license or background == license:
+        return license
+    return f"{license}; background: {background or 'unknown'}"
 
 
 def command(run: Run) -> str:

@@ -78,11 +78,6 @@ class Scale(nn.Module):
         return rows.to(torch.float64) * self.std + self.mean
 
 
-def has_decoder(method: Method) -> bool:
-    """Whether the method decodes codes."""
-    return type(method).decode is not Method.decode
-
-
 def output_names(method: Method) -> tuple[str, ...]:
     """The outputs of an encoder: the whole code, its strands, and logits if the method predicts classes."""
     logits = ("logits",) if isinstance(method, ClassifiesCodes) else ()
@@ -91,9 +86,14 @@ def output_names(method: Method) -> tuple[str, ...]:
 
 def condition_columns(method: Method) -> int | None:
     """Columns of the condition: one per known nuisance, 0 for labels (n,), None for unconditional methods."""
-    if method.conditions_on_nuisances:
+    if method.conditions_on == "nuisances":
+        if "nuisances" not in method.arguments:
+            raise ValueError(
+                f"{type(method).__name__} conditions on nuisances, so its constructor must have a parameter "
+                "`nuisances`, the number of values of each."
+            )
         return len(method.arguments["nuisances"])
-    return 0 if method.conditions_on_labels else None
+    return 0 if method.conditions_on == "labels" else None
 
 
 def _strand_outputs(strands: Strands) -> list[str]:

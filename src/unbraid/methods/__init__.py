@@ -6,6 +6,7 @@ from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.augmented_gin import AugmentedGIN
 from unbraid.methods.base import (
     DATASET_SIZES,
+    ENTRY_POINTS,
     BuildSpec,
     Method,
     Player,
@@ -13,6 +14,7 @@ from unbraid.methods.base import (
     built_arguments,
     method_class,
     method_classes,
+    method_reference,
 )
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import BetaVAE
@@ -28,6 +30,7 @@ from unbraid.methods.dip_vae_ii import DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.flow import FlowMethod
 from unbraid.methods.gin import GIN
+from unbraid.methods.independent_subembeddings import IndependentSubembeddings
 from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.infogan_cr import InfoGANCR
 from unbraid.methods.intervention import Intervention
@@ -35,16 +38,24 @@ from unbraid.methods.ivae import IVAE
 from unbraid.methods.mm_cvae import MMcVAE
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.methods.protocols import (
+    ChecksTraining,
     ClassifiesCodes,
+    ClosedForm,
     HasBackgroundCodes,
     HasFeatureStrands,
+    HasFigures,
     HasLikelihood,
     HasPosterior,
+    HasPostTraining,
+    NeedsSameClass,
     Predicts,
     feature_strand_names,
+    has_decoder,
+    needs_same_class,
 )
 from unbraid.methods.rb_vae import RbVAE
 from unbraid.methods.recon_contrast import ReconContrast
+from unbraid.methods.sequential_intervention import SequentialIntervention
 from unbraid.methods.simclr import SimCLR
 from unbraid.methods.srb_vae import SRbVAE
 from unbraid.methods.subinfomax import SubInfoMax
@@ -64,6 +75,7 @@ __all__ = [
     "DATASET_SIZES",
     "DIPVAEI",
     "DIPVAEII",
+    "ENTRY_POINTS",
     "GIN",
     "IVAE",
     "SVAE",
@@ -79,26 +91,33 @@ __all__ = [
     "BetaVAE",
     "BuildSpec",
     "CNNBetaVAE",
+    "ChecksTraining",
     "ClassifiesCodes",
+    "ClosedForm",
     "ContrastVAE",
     "ContrastivePCA",
     "FactorVAE",
     "FlowMethod",
     "HasBackgroundCodes",
     "HasFeatureStrands",
+    "HasFigures",
     "HasLikelihood",
+    "HasPostTraining",
     "HasPosterior",
+    "IndependentSubembeddings",
     "InfoGAN",
     "InfoGANCR",
     "Intervention",
     "MMcVAE",
     "Method",
+    "NeedsSameClass",
     "Player",
     "Predicts",
     "PrincipledContrast",
     "RbVAE",
     "ReconContrast",
     "SRbVAE",
+    "SequentialIntervention",
     "SimCLR",
     "SubInfoMax",
     "SupCon",
@@ -106,6 +125,9 @@ __all__ = [
     "build_method",
     "built_arguments",
     "feature_strand_names",
+    "has_decoder",
     "method_class",
     "method_classes",
+    "method_reference",
+    "needs_same_class",
 ]

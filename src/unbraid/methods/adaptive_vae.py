@@ -17,6 +17,8 @@ class AdaptiveVAE(Autoencoder[PairBatch]):
     .. math:: L = ½ \sum_{i=1}^2 -E_{\tilde q(z|x_i)}[\log p(x_i|z)] + β KL(\tilde q(z|x_i) \| p(z))
     """
 
+    family = "From pairs"
+
     def __init__(
         self,
         encoder: nn.Module,

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.methods.base import B, Method
+from unbraid.nn import latent_dim_of
 from unbraid.objectives import Likelihood
 from unbraid.strands import Strands
 from unbraid.types import Codes, Gaussian, Observations
@@ -12,16 +13,12 @@ from unbraid.types import Codes, Gaussian, Observations
 class Autoencoder(Method[B]):
     """A method whose code is the mean of a Gaussian posterior; the subclass defines the loss."""
 
+    family = "Variational autoencoders"
+
     def __init__(self, encoder: nn.Module, decoder: nn.Module, likelihood: Likelihood) -> None:
         super().__init__()
-        latent_dim = getattr(encoder, "latent_dim", None)
-        if not isinstance(latent_dim, int):
-            raise ValueError(
-                "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
-                f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
-            )
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
-        self._strands = Strands.from_sizes(codes=latent_dim)
+        self._strands = Strands.from_sizes(codes=latent_dim_of(encoder))
 
     @property
     def strands(self) -> Strands:

@@ -5,20 +5,36 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import torch
 from torch import Tensor, nn
 
-from unbraid.nn import Critic, build_networks
+from unbraid.custom_code import (
+    is_reference,
+    known,
+    location,
+    plugin,
+    plugin_name,
+    plugins,
+    reference,
+    require_known,
+    use,
+)
+from unbraid.nn import Critic, HasLatentDim, build_networks
 from unbraid.optimizers import Adam, Optimizer
 from unbraid.seeds import derive_seed
 from unbraid.settings import RecordsArguments, lookup
 from unbraid.strands import Strands
-from unbraid.types import Codes, Observations, Others, Terms
+from unbraid.types import Batch, Codes, Observations, Terms
 
+ENTRY_POINTS = "unbraid.methods"
+NETWORKS = ("encoder", "decoder", "critic")  # also without an annotation
 DATASET_SIZES = ("n", "classes", "nuisances")  # constructor parameters that the dataset determines
 M = TypeVar("M", bound="Method")
+Architecture = Callable[
+    [tuple[int, ...], int], tuple[nn.Module, nn.Module]
+]  # shape and latent_dim to networks
 B = TypeVar("B", bound=tuple)  # the batch type of a method
 
 
@@ -54,38 +70,47 @@ class BuildSpec(NamedTuple):
     latent_dim: int
     architecture: str
 
+    def latent_dim_with(self, settings: Mapping[str, Any]) -> int:
+        """The size of the code: that of an encoder among the arguments that were passed, otherwise `latent_dim`."""
+        encoder = settings.get("encoder")
+        return encoder.latent_dim if isinstance(encoder, HasLatentDim) else self.latent_dim
+
 
 class Method(RecordsArguments, nn.Module, abc.ABC, Generic[B]):
     """A trainable model class: networks, loss and strands. Concrete classes are final; networks are arguments.
 
+    A subclass defines `strands`, `loss` and `encode`, and `decode` where it has a decoder. Further abilities are
+    protocols that a method satisfies by defining their members: see `unbraid.methods.protocols`.
+
     `step` is the number of training steps, for schedules; the trainer advances it and checkpoints contain it.
     """
 
-    batch_type: type[tuple]  # from `Method[Batch]`
-    has_own_code_size: ClassVar[bool] = False  # whether other options than `latent_dim` set the code size
-    code_size_options: ClassVar[str] = "its own options"  # names of these options, for error messages
-    cuda_graph_unsupported: ClassVar[str | None] = None  # why steps cannot be captured as a CUDA graph
-    on_train_end_uses_draw: ClassVar[bool] = False  # whether `on_train_end` gets batches of the training draw
-    on_train_end_samples: ClassVar[int] = 10_000  # number of observations, or pairs, for `on_train_end`
-    min_batches: ClassVar[int] = 0  # minimum size of the dataset, in batches
-    min_labels: int = 0  # minimum number of different labels per batch
-    same_class: ClassVar[bool] = False  # whether both observations of a pair must have the same class
-    conditions_on_nuisances: ClassVar[bool] = False  # whether `condition` is the known nuisances
-    conditions_on_labels: ClassVar[bool] = False  # whether `condition` is the labels
-    closed_form: ClassVar[bool] = False  # whether `fit` computes the solution, without training steps
+    batch_type: type[tuple] = Batch  # `Method[PairBatch]` sets it
+    family: ClassVar[str] = "Other methods"  # heading in `unbraid list methods`
+    code_size_options: ClassVar[tuple[str, ...]] = ("latent_dim",)  # that set the size of the code
+    conditions_on: ClassVar[Literal["labels", "nuisances"] | None] = None  # what `condition` holds
     step: Tensor
+    # The options of `build_method` that built the networks; None if networks were passed to the constructor.
+    network_options: Mapping[str, Any] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         for base in getattr(cls, "__orig_bases__", ()):
             if get_origin(base) is not None and issubclass(get_origin(base), Method):
-                (cls.batch_type,) = get_args(base)
+                (batch_type,) = get_args(base)
+                if not isinstance(batch_type, TypeVar):  # of a base class for several batch types
+                    cls.batch_type = batch_type
 
     @classmethod
     def name(cls) -> str:
-        """The name on the command line and in runs, such as `beta-vae`; the class name for methods outside Unbraid."""
+        """The name on the command line and in runs, such as `beta-vae`.
+
+        A method of an installed package has the name of its entry point, and your own method the name of its class.
+        """
         package, _, module = cls.__module__.rpartition(".")
-        return module.replace("_", "-") if package == "unbraid.methods" else cls.__qualname__
+        if package == "unbraid.methods":
+            return module.replace("_", "-")
+        return plugin_name(ENTRY_POINTS, cls) or cls.__qualname__
 
     @classmethod
     def default_arguments(
@@ -104,7 +129,7 @@ class Method(RecordsArguments, nn.Module, abc.ABC, Generic[B]):
                 spec.architecture, spec.shape, spec.latent_dim
             )
         if "critic" in missing:
-            arguments["critic"] = Critic(getattr(settings.get("encoder"), "latent_dim", spec.latent_dim))
+            arguments["critic"] = Critic(spec.latent_dim_with(settings))
         return arguments
 
     @classmethod
@@ -115,7 +140,7 @@ class Method(RecordsArguments, nn.Module, abc.ABC, Generic[B]):
     @classmethod
     def condition_from(cls, labels: Tensor | None, nuisances: Tensor | None) -> Tensor | None:
         """The `condition` of `encode` and `decode`: the known nuisances, the labels, or None."""
-        return nuisances if cls.conditions_on_nuisances else labels if cls.conditions_on_labels else None
+        return {"labels": labels, "nuisances": nuisances, None: None}[cls.conditions_on]
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,19 +167,12 @@ class Method(RecordsArguments, nn.Module, abc.ABC, Generic[B]):
         """Codes to decode into new observations; standard normal unless a method overrides it."""
         return torch.randn(size, self.strands.size, device=self.step.device)
 
-    def fit(self, target: Observations, background: Others) -> None:
-        """Computes the solution of a method in closed form; the trainer calls it once, before the first step."""
-        raise ValueError(f"{type(self).__name__} has no closed-form solution. Train it instead.")
-
     def players(self) -> tuple[Player, ...]:
         """The players, in the order of their updates; one by default."""
         return (Player("model", self.parameters(), self.loss),)
 
     def forward(self, batch: B) -> Terms:  # for hooks and torch.compile
         return self.loss(batch)
-
-    def on_train_end(self, batches: Iterable[Any]) -> None:
-        """Post-training hook: called once after the last step, with batches of the dataset; does nothing by default."""
 
     def validation_loss(self, batch: Any) -> Terms:
         """The loss on validation data; the training loss unless a method overrides it."""
@@ -169,7 +187,7 @@ def build_method(
     classes: int = 0,
     nuisances: tuple[int, ...] = (),
     latent_dim: int = 10,
-    architecture: str = "conv",
+    architecture: str | Architecture = "conv",
     seed: int | None = None,
     **options: Any,
 ) -> M:
@@ -185,7 +203,7 @@ def build_method(
         classes: Number of values of the label; 0 without a label.
         nuisances: Number of values of each known nuisance.
         latent_dim: Number of dimensions of the code.
-        architecture: Architecture of encoder and decoder, one of `unbraid.nn.ARCHITECTURES`.
+        architecture: Architecture of encoder and decoder: a name such as conv or mlp, or your own FILE.py:FUNCTION.
         seed: Random seed of the initial weights. Default: torch's default generator in its current state.
         **options: Options of the method, and custom networks.
     """
@@ -196,9 +214,15 @@ def build_method(
     missing = parameters.keys() - options.keys()
     if seed is not None:
         torch.manual_seed(derive_seed(seed, "weights"))
+    if not isinstance(architecture, str):
+        use(architecture)
+        architecture = reference(architecture)
     spec = BuildSpec(shape, n, classes, nuisances, latent_dim, architecture)
     arguments = cls.default_arguments(spec, missing, options)
-    return cls(**{name: value for name, value in arguments.items() if name in missing}, **options)
+    method = cls(**{name: value for name, value in arguments.items() if name in missing}, **options)
+    if not options.keys() & set(built_arguments(cls)):
+        method.network_options = {"latent_dim": latent_dim, "architecture": architecture}
+    return method
 
 
 def built_arguments(cls: type[Method]) -> tuple[str, ...]:
@@ -207,7 +231,8 @@ def built_arguments(cls: type[Method]) -> tuple[str, ...]:
     return tuple(
         name
         for name in inspect.signature(cls).parameters
-        if name in DATASET_SIZES or _is_network(annotations.get(name))
+        if name in DATASET_SIZES
+        or _is_network(annotations.get(name, nn.Module if name in NETWORKS else None))
     )
 
 
@@ -218,8 +243,37 @@ def _is_network(annotation: Any) -> bool:
 
 
 def method_class(name: str) -> type[Method]:
-    """The method with this command-line name."""
-    return lookup("method", name, method_classes())
+    """The method with this command-line name, or your own method that was named before (`unbraid.use`)."""
+    builtin = method_classes()
+    if name in builtin:
+        return builtin[name]
+    if (found := plugin(ENTRY_POINTS, name)) is not None:
+        return require_method(found.code, name)
+    if is_reference(name):
+        return require_method(require_known(name, option="--method"), name)
+    if inspect.isclass(code := known(name)) and issubclass(code, Method):
+        return code
+    installed = {key: found.code for key, found in plugins(ENTRY_POINTS).items()}
+    return lookup("method", name, builtin | installed, or_else=", or your own FILE.py:CLASS")
+
+
+def method_reference(cls: type[Method]) -> str:
+    """The text that stands for a method in plans: its name, or the reference of your own class."""
+    if cls.__module__.startswith("unbraid.methods.") or plugin_name(ENTRY_POINTS, cls) is not None:
+        return cls.name()
+    return location(use(cls))
+
+
+def require_method(code: Any, name: str) -> type[Method]:
+    """The class; raises unless it is a method that can be trained."""
+    if not (inspect.isclass(code) and issubclass(code, Method)):
+        raise ValueError(
+            f"{name} is no method. A method is a class that derives from unbraid.Method and defines `loss`, `encode` "
+            "and `strands`."
+        )
+    if missing := sorted(code.__abstractmethods__):
+        raise ValueError(f"The method {name} must define {', '.join(missing)}.")
+    return code
 
 
 def method_classes() -> dict[str, type[Method]]:

@@ -38,7 +38,7 @@ class CAI(Predictor[Batch]):
             `alternating`: two players, the discriminators updated second.
     """
 
-    has_own_code_size = True
+    code_size_options = ("feature_dim",)
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ class CNN(Predictor[Batch]):
         feature_dim: Number of features, after a ReLU; they are the code.
     """
 
-    has_own_code_size = True
+    code_size_options = ("feature_dim",)
 
     def __init__(self, encoder: nn.Module, classifier: nn.Module, *, feature_dim: int = 128) -> None:
         super().__init__()

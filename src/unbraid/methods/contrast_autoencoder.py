@@ -78,7 +78,8 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
             minimized.
     """
 
-    has_own_code_size = True
+    family = "Target and background"
+    code_size_options = ("common_dim", "salient_dim")
 
     @classmethod
     def default_arguments(
@@ -109,8 +110,6 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         require_nonnegative(beta=beta)
         self.beta, self.beta_schedule = beta, beta_schedule
         self.log_w2 = log_w2
-        if log_w2:
-            self.cuda_graph_unsupported = ON_HOST  # type: ignore[misc]
         if common_dim < 1 or salient_dim < 1 or common_dim + salient_dim != self.strands.size:
             raise ValueError(
                 "--common-dim and --salient-dim must each be at least 1 and add up to the latent_dim of the encoder; "
@@ -122,6 +121,10 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
     def kl_weight(self) -> float | Scalar:
         """The weight of the KL divergences at the current step."""
         return self.beta if self.beta_schedule is None else self.beta * self.beta_schedule(self.step)
+
+    def cuda_graph_unsupported(self, dataset: object) -> str | None:
+        """Why steps cannot be captured as a CUDA graph: the W2 distance is computed on the host."""
+        return ON_HOST if self.log_w2 else None
 
     def strand_posterior(self, q: Gaussian, strand: str) -> Gaussian:
         """The posterior of one strand."""

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from unbraid.methods.base import BuildSpec, Method, Player
-from unbraid.nn import LinearProjection
+from unbraid.nn import LinearProjection, latent_dim_of
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
 from unbraid.types import Codes, ContrastBatch, Observations, Others, Terms
@@ -29,8 +29,8 @@ class ContrastivePCA(Method[ContrastBatch]):
         alpha: Weight α of the covariance of the background; 0 is PCA of the target alone.
     """
 
-    closed_form = True
-    has_own_code_size = True
+    family = "Target and background"
+    code_size_options = ("salient_dim",)
 
     @classmethod
     def default_arguments(
@@ -41,9 +41,9 @@ class ContrastivePCA(Method[ContrastBatch]):
     def __init__(self, encoder: nn.Module, *, salient_dim: int = 2, alpha: float = 1.0) -> None:
         super().__init__()
         require_nonnegative(alpha=alpha)
-        if getattr(encoder, "latent_dim", None) != salient_dim:
+        if (latent_dim := latent_dim_of(encoder)) != salient_dim:
             raise ValueError(
-                f"The encoder must have latent_dim = salient_dim = {salient_dim}; it has {encoder.latent_dim}."
+                f"The encoder must have latent_dim = salient_dim = {salient_dim}; it has {latent_dim}."
             )
         self.encoder, self.alpha = encoder, alpha
         self._strands = Strands.from_sizes(salient=salient_dim)

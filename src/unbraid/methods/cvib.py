@@ -37,7 +37,7 @@ class CVIB(Predictor[Batch], Autoencoder[Batch]):
         likelihood: Family of p(x|z, c): bernoulli or normal:SIGMA.
     """
 
-    conditions_on_nuisances = True
+    conditions_on = "nuisances"
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from unbraid.distributed import noise_like
 from unbraid.methods.base import B, BuildSpec, Method, Player
-from unbraid.nn import disable_tf32, flow_for
+from unbraid.nn import HasShape, Invertible, disable_tf32, flow_for
 from unbraid.optimizers import Adam
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
@@ -24,7 +24,10 @@ class FlowMethod(Method[B]):
     them with the weights as the strands `informative` and `noise`, largest first. Before, the only strand is `codes`.
     """
 
-    has_own_code_size: ClassVar[bool] = True  # the code is as large as the observation
+    family = "Flows"
+    code_size_options: ClassVar[tuple[str, ...]] = ()  # the code is as large as the observation
+    on_train_end_uses_draw: ClassVar[bool] = False
+    on_train_end_samples: ClassVar[int] = 10_000
     center: Tensor
     std: Tensor
     num_informative: Tensor
@@ -43,15 +46,14 @@ class FlowMethod(Method[B]):
     ) -> None:
         super().__init__()
         require_nonnegative(noise=noise, min_sigma=min_sigma)
-        latent_dim = getattr(flow, "latent_dim", None)
-        if not isinstance(latent_dim, int) or not hasattr(flow, "inverse"):
+        if not isinstance(flow, Invertible) or not isinstance(flow.latent_dim, int):
             raise ValueError(
                 "A flow requires an attribute `latent_dim`, the number of dimensions of its code, and a method "
                 f"`inverse`; {type(flow).__name__} lacks one of them."
             )
         self.flow, self.noise, self.noise_schedule, self.min_sigma = flow, noise, noise_schedule, min_sigma
-        self.register_buffer("center", torch.zeros(latent_dim))
-        self.register_buffer("std", torch.ones(latent_dim))
+        self.register_buffer("center", torch.zeros(flow.latent_dim))
+        self.register_buffer("std", torch.ones(flow.latent_dim))
         self.register_buffer(
             "num_informative", torch.zeros((), dtype=torch.long)
         )  # how many; 0 before `discover`
@@ -99,7 +101,11 @@ class FlowMethod(Method[B]):
     def on_train_end(self, batches: Iterable[Batch]) -> None:
         self.discover(torch.cat([self.encode(batch.x) for batch in batches]))
 
+    def figures(self) -> tuple[str, ...]:
+        """The figures of its report: traversals of class means for the informative ones of its many dimensions."""
+        return ("reconstructions", "variables", "spectrum", "recovery", "joint", "importance")
+
     def players(self) -> tuple[Player, ...]:
-        images = len(getattr(self.flow, "shape", ())) == 3
+        images = isinstance(self.flow, HasShape) and len(self.flow.shape) == 3
         lr = 3e-4 if images else 1e-2  # of the published code of GIN
         return (Player("model", self.parameters(), self.loss, Adam(lr)),)

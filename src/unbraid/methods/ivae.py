@@ -27,7 +27,7 @@ class IVAE(Autoencoder[Batch]):
         likelihood: Likelihood p(x|z): bernoulli, or normal:SIGMA.
     """
 
-    conditions_on_labels = True
+    conditions_on = "labels"
 
     def __init__(
         self,

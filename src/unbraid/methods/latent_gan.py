@@ -24,7 +24,8 @@ class LatentGAN(Method[Batch]):
     `encode` returns the prediction of Q, with zeros in the noise dimensions.
     """
 
-    has_own_code_size = True
+    family = "Interventions and GANs"
+    code_size_options = ("code_dim", "noise_dim")
 
     def __init__(
         self,

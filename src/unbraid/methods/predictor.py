@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from unbraid.methods.base import B, BuildSpec, Method
-from unbraid.nn import Classifier
+from unbraid.nn import Classifier, latent_dim_of
 from unbraid.optimizers import Adam
 from unbraid.types import Codes, Labels, Logits, Observations, Scalar, Terms
 
@@ -17,6 +17,7 @@ DEFAULT_OPTIMIZER = Adam(1e-3)  # of every player of these methods; 1e-4 to 1e-3
 class Predictor(Method[B]):
     """A method with a classifier; the subclass defines the loss."""
 
+    family = "Invariance to nuisances"
     classifier: nn.Module
 
     @classmethod
@@ -36,7 +37,7 @@ class Predictor(Method[B]):
     @classmethod
     def classifier_input_dim(cls, spec: BuildSpec, settings: Mapping[str, Any]) -> int:
         """Number of dimensions that the classifier takes; by default the whole code."""
-        return getattr(settings.get("encoder"), "latent_dim", spec.latent_dim)
+        return spec.latent_dim_with(settings)
 
     def predict(self, x: Observations, condition: Tensor | None = None) -> Logits:
         """A logit per class, from the code without noise."""
@@ -48,7 +49,7 @@ class Predictor(Method[B]):
 
     def validation_loss(self, batch: Any) -> Terms:
         """The cross-entropy of the class; of a pair, that of the first observation."""
-        condition = batch.nuisances if self.conditions_on_nuisances else None
+        condition = batch.nuisances if self.conditions_on == "nuisances" else None
         logits, labels = self.predict(batch[0], condition), labels_of(batch)
         return Terms(cross_entropy(logits, labels), {"accuracy": accuracy(logits, labels)})
 
@@ -72,12 +73,8 @@ def accuracy(logits: Logits, labels: Labels) -> Scalar:
 
 def require_codes(encoder: nn.Module, latent_dim: int) -> None:
     """Raises unless the code of the encoder has as many dimensions as the strands."""
-    if not hasattr(encoder, "latent_dim"):
+    if (size := latent_dim_of(encoder)) != latent_dim:
         raise ValueError(
-            f"{type(encoder).__name__} has no attribute `latent_dim`. Set it to the number of dimensions of the code."
-        )
-    if encoder.latent_dim != latent_dim:
-        raise ValueError(
-            f"The strands have {latent_dim} dimensions in total, and the encoder has {encoder.latent_dim}. Choose "
-            f"strand sizes that add up to {encoder.latent_dim}, or an encoder of {latent_dim} dimensions."
+            f"The strands have {latent_dim} dimensions in total, and the encoder has {size}. Choose strand sizes that "
+            f"add up to {size}, or an encoder of {latent_dim} dimensions."
         )

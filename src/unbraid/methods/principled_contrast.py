@@ -1,6 +1,6 @@
 """Principled contrast. Towards Principled Objectives for Contrastive Disentanglement, 2020, submitted to ICLR."""
 
-from typing import ClassVar, Unpack
+from typing import Unpack
 
 from torch import nn
 
@@ -31,8 +31,6 @@ class PrincipledContrast(ContrastAutoencoder):
             from the start, the salient codes of the target can collapse too, before they carry information.
     """
 
-    cuda_graph_unsupported: ClassVar[str | None] = ON_HOST
-
     def __init__(
         self,
         encoder: nn.Module,
@@ -49,6 +47,9 @@ class PrincipledContrast(ContrastAutoencoder):
         require_nonnegative(lambda_c=lambda_c, lambda_z=lambda_z, salient_beta_factor=salient_beta_factor)
         self.lambda_c, self.lambda_z, self.lambda_schedule = lambda_c, lambda_z, lambda_schedule
         self.salient_beta_factor = salient_beta_factor
+
+    def cuda_graph_unsupported(self, dataset: object) -> str | None:
+        return ON_HOST
 
     def loss(self, batch: ContrastBatch) -> Terms:
         elbo = self.elbo_terms(batch)

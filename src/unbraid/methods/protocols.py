@@ -1,12 +1,18 @@
-"""What a method can do beyond loss and encoding, as protocols to check with `isinstance`."""
+"""What a method can do beyond loss and encoding, as protocols to check with `isinstance`.
 
-from typing import Protocol, runtime_checkable
+A method has an ability if it defines the protocol's members; it need not derive from the protocol. A method whose
+steps cannot be captured as a CUDA graph says so as draws do: see `unbraid.data.ChecksCUDAGraph`.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from torch import Tensor
 
+from unbraid.data import Dataset, Draw
 from unbraid.methods.base import Method
 from unbraid.objectives import Likelihood
-from unbraid.types import Codes, Gaussian, Logits, Observations
+from unbraid.types import Codes, Gaussian, Logits, Observations, Others
 
 
 @runtime_checkable
@@ -64,6 +70,77 @@ class HasBackgroundCodes(Protocol):
     def background_codes(self, codes: Codes) -> Codes:
         """The codes from which background observations are decoded."""
         ...
+
+
+@runtime_checkable
+class ChecksTraining(Protocol):
+    """A method with requirements on the data, the draw or the batch size, checked before training starts."""
+
+    def check_training(self, dataset: Dataset, draw: Draw, batch_size: int) -> None:
+        """Raises unless the method can be trained on the dataset with batches of this draw and size.
+
+        Args:
+            dataset: The training split.
+            draw: How batches are sampled.
+            batch_size: Observations or pairs per batch, over all processes.
+        """
+        ...
+
+
+@runtime_checkable
+class NeedsSameClass(Protocol):
+    """A method, or its class, that is trained on pairs, and may need both observations to be of the same class."""
+
+    same_class: ClassVar[bool]
+
+
+@runtime_checkable
+class ClosedForm(Protocol):
+    """A method that is fitted in closed form, without training steps."""
+
+    def fit(self, target: Observations, background: Others | None) -> None:
+        """Computes the weights; called once, in place of training steps.
+
+        Args:
+            target: All observations of the dataset.
+            background: All observations of its background; None for a dataset without one.
+        """
+        ...
+
+
+@runtime_checkable
+class HasPostTraining(Protocol):
+    """A method with a post-training hook."""
+
+    on_train_end_uses_draw: bool  # whether batches are sampled as in training; otherwise they are `Batch`
+    on_train_end_samples: int  # number of observations, or of pairs
+
+    def on_train_end(self, batches: Iterable[Any]) -> None:
+        """Called once after the last step with batches of the training data, without gradients."""
+        ...
+
+
+@runtime_checkable
+class HasFigures(Protocol):
+    """A method that chooses the figures of its report; without a choice they follow from its other abilities."""
+
+    def figures(self) -> tuple[Any, ...]:
+        """Names of figures, such as `traversals`, and functions `(model, dataset)` that return a figure.
+
+        Figures that need what the model or the dataset lacks are left out. See `unbraid.report.Figure`.
+        """
+        ...
+
+
+def needs_same_class(method: Method | type[Method]) -> bool:
+    """Whether the method, or its class, needs pairs of observations of the same class."""
+    return isinstance(method, NeedsSameClass) and method.same_class
+
+
+def has_decoder(method: Method | type[Method]) -> bool:
+    """Whether the method, or its class, decodes codes."""
+    cls = method if isinstance(method, type) else type(method)
+    return cls.decode is not Method.decode
 
 
 def feature_strand_names(method: Method) -> tuple[str, ...]:

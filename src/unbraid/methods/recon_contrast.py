@@ -75,7 +75,7 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
-    has_own_code_size = True
+    code_size_options = SIZES
     same_class = True
 
     def __init__(

@@ -41,7 +41,8 @@ class SupervisedSubembeddings(Method[ViewBatch]):
             factor may remain so.
     """
 
-    has_own_code_size = True
+    family = "Without a decoder"
+    code_size_options = ("architecture",)  # its number of features
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class SVAE(Autoencoder[Batch]):
     ) -> dict[str, Any]:
         arguments = super().default_arguments(spec, missing - {"critic"}, settings)
         if "critic" in missing:
-            latent_dim = getattr(settings.get("encoder"), "latent_dim", spec.latent_dim)
+            latent_dim = spec.latent_dim_with(settings)
             arguments["critic"] = JointCritic(spec.shape, latent_dim)
         return arguments
 

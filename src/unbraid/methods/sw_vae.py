@@ -43,6 +43,8 @@ class SWVAE(Autoencoder[PairBatch]):
         likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
+    family = "From pairs"
+
     def __init__(
         self,
         encoder: nn.Module,

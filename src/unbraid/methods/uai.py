@@ -53,7 +53,7 @@ class UAI(Predictor[Batch]):
         likelihood: Link function of the output: bernoulli for images in [0, 1], normal for rows.
     """
 
-    has_own_code_size = True
+    code_size_options = ("e1_dim", "e2_dim")
 
     def __init__(
         self,

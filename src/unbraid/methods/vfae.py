@@ -56,8 +56,8 @@ class VFAE(Predictor[Batch]):
         likelihood: Family of p(x|z1, s): bernoulli or normal:SIGMA.
     """
 
-    has_own_code_size = True
-    conditions_on_nuisances = True
+    code_size_options = ("z1_dim", "z2_dim")
+    conditions_on = "nuisances"
 
     def __init__(
         self,

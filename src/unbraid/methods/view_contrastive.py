@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from unbraid.distributed import all_gather, rank, world_size
 from unbraid.methods.base import BuildSpec, Method, Player
-from unbraid.nn import Projection, backbone
+from unbraid.nn import HasFeatures, Projection, backbone
 from unbraid.optimizers import Adam
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
@@ -28,7 +28,8 @@ class ViewContrastive(Method[ViewBatch]):
     Both are divided into K equal strands r0, r1, … and z0, z1, …; subclasses define the loss.
     """
 
-    has_own_code_size = True
+    family = "Without a decoder"
+    code_size_options = ("embedding_dim",)
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class ViewContrastive(Method[ViewBatch]):
 
 def features_of(encoder: nn.Module) -> int:
     """The number of features of an encoder."""
-    features = getattr(encoder, "features", None)
+    features = encoder.features if isinstance(encoder, HasFeatures) else None
     if not isinstance(features, int):
         raise ValueError(
             "An encoder requires an attribute `features`, the number of its outputs; "

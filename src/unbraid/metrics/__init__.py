@@ -8,6 +8,7 @@ from unbraid.metrics.bootstrap import Bootstrap, bootstrap
 from unbraid.metrics.class_accuracy import ClassAccuracy, class_accuracy
 from unbraid.metrics.clustering import Clustering, clustering
 from unbraid.metrics.dci import DCI, dci
+from unbraid.metrics.direction import Direction
 from unbraid.metrics.disentanglement_gap import DisentanglementGap, disentanglement_gap
 from unbraid.metrics.explicitness import Explicitness, explicitness
 from unbraid.metrics.factor_probe import FactorProbe, factor_probe
@@ -47,6 +48,7 @@ __all__ = [
     "Bootstrap",
     "ClassAccuracy",
     "Clustering",
+    "Direction",
     "DisentanglementGap",
     "Explicitness",
     "FactorProbe",

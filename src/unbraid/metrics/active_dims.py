@@ -9,11 +9,14 @@ from unbraid.metrics.arrays import as_codes
 
 
 class ActiveDims(NamedTuple):
-    score: float  # number of active dimensions; neither higher nor lower is better
+    score: float  # number of active dimensions
     active: Bool[np.ndarray, " d"]
     variance: Float[np.ndarray, " d"]
     threshold: float
     n: int
+
+    higher_is_better = None
+    bounds = (0.0, None)
 
 
 def active_dims(codes: np.ndarray, *, threshold: float = 0.01) -> ActiveDims:

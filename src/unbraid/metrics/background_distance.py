@@ -11,9 +11,7 @@ from unbraid.metrics.w2 import w2
 
 
 class BackgroundDistance(NamedTuple):
-    score: (
-        float  # mean squared W2 between batches of target and background, the paper's L_W2; lower is better
-    )
+    score: float  # mean squared W2 between batches of target and background, the paper's L_W2
     halves: float  # mean squared W2 between batches of two halves of the target
     ratio: (
         float  # score / halves: 1 if both have the same distribution, independent of the scale of the codes
@@ -26,6 +24,11 @@ class BackgroundDistance(NamedTuple):
     n: int
     protocol: str
 
+    higher_is_better = None
+    bounds = (0.0, None)
+    undirected = ("halves", "means_halves")
+    lower_is_better_in = ("common",)
+
 
 def background_distance(
     codes: np.ndarray,
@@ -37,7 +40,7 @@ def background_distance(
     batch: int = 128,
     batches: int = 40,
 ) -> BackgroundDistance:
-    """Squared Wasserstein distance between batches of target and background codes (lower is better for common codes).
+    """Squared Wasserstein distance between batches of target and background codes.
 
     Two batches of one distribution have a distance above 0 that depends on the scale of the codes. Therefore only
     `ratio`, relative to two halves of the target, compares methods. The score uses codes sampled from the posteriors,

@@ -9,14 +9,19 @@ from unbraid.metrics.arrays import as_codes
 
 
 class BackgroundNorm(NamedTuple):
-    score: float  # mean squared norm of the background codes; lower is better for salient codes
+    score: float  # mean squared norm of the background codes
     target: float  # mean squared norm of the target's codes
     share: float  # score / target
     n: int
 
+    higher_is_better = None
+    bounds = (0.0, None)
+    undirected = ("target",)
+    lower_is_better_in = ("salient",)
+
 
 def background_norm(codes: np.ndarray, background_codes: np.ndarray) -> BackgroundNorm:
-    r"""Mean squared norm of the background's codes, next to that of the target (lower is better for salient codes).
+    r"""Mean squared norm of the background's codes, next to that of the target.
 
     .. math:: E_y ‖μ(y)‖^2, \quad E_x ‖μ(x)‖^2
     """

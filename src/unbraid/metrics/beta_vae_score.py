@@ -38,6 +38,9 @@ class BetaVAEScore(NamedTuple):
     encoded: int  # number of encoded images; 0 if a table of codes was passed
     protocol: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def beta_vae_score(
     encode_factors: EncodeFactors,
@@ -51,7 +54,7 @@ def beta_vae_score(
     images: int | None = None,
     batch: int = 64,
 ) -> BetaVAEScore:
-    r"""Accuracy of a linear classifier that predicts which factor two images share (higher is better).
+    r"""Accuracy of a linear classifier that predicts which factor two images share.
 
     .. math:: z_{diff} = 1/L \sum_l |z_{l,1} - z_{l,2}|
 

@@ -18,6 +18,9 @@ class Bootstrap(NamedTuple):
     scores: Float[np.ndarray, " repeats"]
     n: int  # number of samples per repetition
 
+    higher_is_better = None
+    bounds = (None, None)
+
 
 def bootstrap(
     metric: Callable[..., Any],

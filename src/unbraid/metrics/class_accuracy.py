@@ -13,12 +13,17 @@ from unbraid.metrics.information import relabel
 
 
 class ClassAccuracy(NamedTuple):
-    score: float  # mean over classes, which all have equal weight; higher is better
+    score: float  # mean over classes, which all have equal weight
     accuracy: float  # over all samples
     per_class: dict[str, float]
     chance: float  # expected score of guessing: 1 / number of classes
     n: int
     folds: int
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+    undirected = ("chance",)
+    lower_is_better_in = ("common",)
 
 
 def class_accuracy(
@@ -31,7 +36,7 @@ def class_accuracy(
     folds: int = 5,
     inverse_penalty: float = 1.0,
 ) -> ClassAccuracy:
-    """Accuracy of a shallow classifier on the code, averaged over classes (higher is better).
+    """Accuracy of a shallow classifier on the code, averaged over classes.
 
     Multinomial logistic regression with balanced classes on standardized codes; cross-validation predicts every sample
     by a classifier trained on the other folds. The paper calls its classifier shallow without further details.

@@ -16,7 +16,7 @@ from unbraid.metrics.information import relabel
 
 
 class Clustering(NamedTuple):
-    score: float  # accuracy of the clusters of the map under the best match to the classes; higher is better
+    score: float  # accuracy of the clusters of the map under the best match to the classes
     chance: float  # the same for shuffled clusters; above 1 / classes, and decreasing with n
     n: int
     silhouette_map_clusters: float
@@ -25,6 +25,11 @@ class Clustering(NamedTuple):
     n_silhouette: int  # number of samples for the silhouettes
     clusters: Int[np.ndarray, " n"]
     map: Float[np.ndarray, "n 2"]
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+    undirected = ("chance",)
+    lower_is_better_in = ("common",)
 
 
 def clustering(
@@ -37,7 +42,7 @@ def clustering(
     silhouette_samples: int = 10_000,
     shuffles: int = 20,
 ) -> Clustering:
-    """Accuracy of k-means clusters as classes after t-SNE, under the best match (higher is better).
+    """Accuracy of k-means clusters as classes after t-SNE, under the best match.
 
     t-SNE maps the code to two dimensions, and k-means finds one cluster per class. The paper does not specify the
     silhouette, so there are three: of the map under the clusters, of the map under the true classes, and of the codes

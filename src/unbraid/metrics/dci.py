@@ -25,7 +25,7 @@ TINY = 1e-11  # keeps the entropy of a dimension without importance defined
 
 
 class DCI(NamedTuple):
-    score: float  # disentanglement; higher is better
+    score: float  # disentanglement
     completeness: float
     informativeness: float  # on the test sample: mean accuracy, or mean R² of the regressions
     train_informativeness: float
@@ -38,6 +38,9 @@ class DCI(NamedTuple):
     n: int
     n_test: int
     protocol: str
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
 
 
 class _Samples(NamedTuple):
@@ -72,7 +75,7 @@ def dci(
     depths: Sequence[int] | None = None,
     trees: int = 100,
 ) -> DCI:
-    r"""Disentanglement, completeness and informativeness from importances of predictors (higher is better).
+    r"""Disentanglement, completeness and informativeness from importances of predictors.
 
     .. math:: D = \sum_j w_j (1 - H_K(P_{j·})),   C = \sum_k v_k (1 - H_D(P_{·k}))
 

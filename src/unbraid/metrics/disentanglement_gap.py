@@ -16,7 +16,7 @@ REPEATED = 0.01  # a strand within this of the whole code predicts a factor equa
 
 
 class DisentanglementGap(NamedTuple):
-    score: float  # higher is better, at most 1; below 0 if one strand predicts two factors best
+    score: float  # below 0 if one strand predicts two factors best
     accuracy: dict[str, float]  # test accuracy of each probe, by strand and factor: `whole.digit`, `z0.digit`
     gap: dict[
         str, float
@@ -31,6 +31,10 @@ class DisentanglementGap(NamedTuple):
     n_test: int
     inverse_penalty: float
 
+    higher_is_better = True
+    bounds = (-1.0, 1.0)
+    undirected = ("accuracy", "chance", "random", "emptied", "repeated")
+
 
 def disentanglement_gap(
     codes: np.ndarray,
@@ -42,7 +46,7 @@ def disentanglement_gap(
     names: Sequence[str] | None = None,
     inverse_penalty: float = 1.0,
 ) -> DisentanglementGap:
-    r"""Smallest gap in probe accuracy between the strand of a factor and every other strand (higher is better).
+    r"""Smallest gap in probe accuracy between the strand of a factor and every other strand.
 
     .. math:: \max_π \min_k \left( C_k(z_{π(k)}) - \max_{j ≠ π(k)} C_k(z_j) \right)
 

@@ -22,6 +22,9 @@ class Explicitness(NamedTuple):
     n_test: int
     protocol: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def explicitness(
     codes: np.ndarray,
@@ -31,7 +34,7 @@ def explicitness(
     test_factors: np.ndarray,
     protocol: str = "disentanglement_lib",
 ) -> Explicitness:
-    """Area under the one-vs-rest ROC curves of a linear classifier per factor (higher is better).
+    """Area under the one-vs-rest ROC curves of a linear classifier per factor.
 
     Logistic regression on codes standardized by the training sample; the area is averaged over the
     values of a factor, then over factors. `disentanglement_lib` fits one multinomial regression per

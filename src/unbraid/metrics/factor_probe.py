@@ -19,6 +19,9 @@ class FactorProbe(NamedTuple):
     n_test: int
     inverse_penalty: float
 
+    higher_is_better = None
+    bounds = (0.0, 1.0)
+
 
 def factor_probe(
     codes: np.ndarray,

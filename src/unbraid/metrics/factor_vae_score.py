@@ -41,6 +41,9 @@ class FactorVAEScore(NamedTuple):
     encoded: int  # number of encoded images; 0 if a table of codes was passed
     protocol: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def factor_vae_score(
     encode_factors: EncodeFactors,
@@ -55,7 +58,7 @@ def factor_vae_score(
     images: int | None = None,
     batch: int = 64,
 ) -> FactorVAEScore:
-    r"""Accuracy of predicting the fixed factor from the dimension with the least variance (higher is better).
+    r"""Accuracy of predicting the fixed factor from the dimension with the least variance.
 
     For a vote, `size` factor combinations that share the value of one random factor are sampled and encoded; the
     vote is for the dimension with the smallest relative variance. Each dimension predicts the factor for which it has

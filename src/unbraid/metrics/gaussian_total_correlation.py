@@ -11,14 +11,17 @@ from unbraid.metrics.correlation import correlation
 
 
 class GaussianTotalCorrelation(NamedTuple):
-    score: float  # nats, lower is better; infinite if some dimensions are a linear map of others
+    score: float  # nats; infinite if some dimensions are a linear map of others
     correlation: Float[np.ndarray, "a a"]  # correlations of the dimensions that vary
     varying: Bool[np.ndarray, " d"]
     n: int
 
+    higher_is_better = False
+    bounds = (0.0, None)
+
 
 def gaussian_total_correlation(codes: np.ndarray) -> GaussianTotalCorrelation:
-    r"""Total correlation of a Gaussian fitted to the codes, in nats (lower is better).
+    r"""Total correlation of a Gaussian fitted to the codes, in nats.
 
     .. math:: KL(N(μ, Σ) ‖ \prod_j N(μ_j, Σ_{jj})) = -½ \log \det corr(z)
 

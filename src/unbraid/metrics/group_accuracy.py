@@ -12,7 +12,7 @@ from unbraid.metrics.arrays import as_factors, as_labels
 
 
 class GroupAccuracy(NamedTuple):
-    score: float  # accuracy over all samples; higher is better
+    score: float  # accuracy over all samples
     worst: float  # minimum over groups of class x first nuisance
     worst_fine: float  # minimum over groups of class x all nuisances
     worst_nuisance: float  # minimum over values of the first nuisance, all classes together
@@ -28,6 +28,9 @@ class GroupAccuracy(NamedTuple):
     per_nuisance: Float[np.ndarray, " v"]
     n: int
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def group_accuracy(
     predictions: np.ndarray,
@@ -36,7 +39,7 @@ def group_accuracy(
     *,
     hidden_nuisances: Mapping[str, np.ndarray] | None = None,
 ) -> GroupAccuracy:
-    """Average and worst-group accuracy (higher is better).
+    """Average and worst-group accuracy.
 
     The 2022 paper does not define its groups. Here, a group is a class and a value of the first nuisance, whose values
     the test changes. Accuracies of the finer groups of class x all nuisances, and of the values of the first nuisance

@@ -17,7 +17,7 @@ PROTOCOLS = ("continuous", "discrete")
 
 
 class InfoMEC(NamedTuple):
-    score: float  # mean of the three below, which the paper reports separately; higher is better
+    score: float  # mean of the three below, which the paper reports separately
     modularity: float  # InfoM: high if each active dimension contains information about one factor only
     explicitness: float  # InfoE: high if a linear classifier predicts the factors
     compactness: float  # InfoC: high if each factor is encoded by one dimension
@@ -26,11 +26,14 @@ class InfoMEC(NamedTuple):
     n: int
     protocol: str
 
+    higher_is_better = True
+    bounds = (None, 1.0)
+
 
 def info_mec(
     codes: np.ndarray, factors: np.ndarray, *, protocol: str = "continuous", neighbors: int = 10
 ) -> InfoMEC:
-    r"""Mean of modularity (InfoM), explicitness (InfoE) and compactness (InfoC) (higher is better).
+    r"""Mean of modularity (InfoM), explicitness (InfoE) and compactness (InfoC).
 
     All three use the normalized information N_jk = I(z_j; v_k) / H(v_k).
 

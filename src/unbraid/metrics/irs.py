@@ -13,7 +13,7 @@ BLOCKS = 16  # number of blocks per row in the search for the largest values
 
 
 class IRS(NamedTuple):
-    score: float  # mean over dimensions of the maximum robustness, weighted by the largest deviation; higher is better
+    score: float  # mean over dimensions of the maximum robustness, weighted by the largest deviation
     per_dim: Float[np.ndarray, " d"]  # 0 for a constant dimension, which has no weight
     parents: Int[
         np.ndarray, " d"
@@ -24,9 +24,12 @@ class IRS(NamedTuple):
     bins: int
     quantile: float
 
+    higher_is_better = True
+    bounds = (-1.0, 1.0)
+
 
 def irs(codes: np.ndarray, factors: np.ndarray, *, bins: int = 20, quantile: float = 0.99) -> IRS:
-    r"""Robustness of each dimension while the factor that explains it best is fixed (higher is better).
+    r"""Robustness of each dimension while the factor that explains it best is fixed.
 
     .. math:: R_{jk} = 1 - E_v[Q_q |z_j - E[z_j|v_k = v]|] / \max |z_j - E[z_j]|,   IRS = \sum_j w_j \max_k R_{jk}
 

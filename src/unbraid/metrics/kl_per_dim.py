@@ -10,11 +10,14 @@ from unbraid.metrics.arrays import as_codes
 
 
 class KLPerDim(NamedTuple):
-    score: float  # nats per sample, summed over dimensions; neither higher nor lower is better
+    score: float  # nats per sample, summed over dimensions
     per_dim: Float[np.ndarray, " d"]
     informative: Bool[np.ndarray, " d"]  # above `threshold`: the dimensions that UDR uses
     threshold: float
     n: int
+
+    higher_is_better = None
+    bounds = (0.0, None)
 
 
 def kl_per_dim(mean: np.ndarray, logvar: np.ndarray, *, threshold: float = 0.01) -> KLPerDim:

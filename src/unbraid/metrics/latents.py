@@ -11,22 +11,28 @@ from unbraid.metrics.mcc import mcc
 
 
 class LatentMCC(NamedTuple):
-    score: float  # mean over latents, in [0, 1]; higher is better
+    score: float  # mean over latents, in [0, 1]
     per_latent: Float[np.ndarray, " k"]
     codes: Int[np.ndarray, " k"]  # the dimension matched to each latent
     n: int
     protocol: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 class LatentR2(NamedTuple):
-    score: float  # mean over latents, at most 1; higher is better
+    score: float  # mean over latents, at most 1
     per_latent: Float[np.ndarray, " k"]
     codes: Int[np.ndarray, " w"]  # the dimensions of highest variance, inputs of the linear map
     n: int
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def latent_mcc(codes: np.ndarray, latents: np.ndarray, *, protocol: str = "pearson") -> LatentMCC:
-    """Mean absolute correlation of latents and their matched dimensions, one to one (higher is better).
+    """Mean absolute correlation of latents and their matched dimensions, one to one.
 
     The candidates are the dimensions of highest variance, as many as there are latents. Latents recovered up to a
     rotation score less than 1 here and 1 in `latent_r2`.
@@ -38,7 +44,7 @@ def latent_mcc(codes: np.ndarray, latents: np.ndarray, *, protocol: str = "pears
 
 
 def latent_r2(codes: np.ndarray, latents: np.ndarray) -> LatentR2:
-    """R² of a linear map from the dimensions of highest variance to the latents (higher is better).
+    """R² of a linear map from the dimensions of highest variance to the latents.
 
     The inputs are the dimensions of highest variance, as many as there are latents.
     """

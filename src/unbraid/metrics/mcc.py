@@ -12,16 +12,19 @@ from unbraid.metrics.correlation import CORRELATIONS, correlation
 
 
 class MCC(NamedTuple):
-    score: float  # mean over factors, in [0, 1]; higher is better
+    score: float  # mean over factors, in [0, 1]
     per_factor: Float[np.ndarray, " k"]
     match: Int[np.ndarray, " k"]  # the dimension matched to each factor; -1 without one
     correlation: Float[np.ndarray, "d k"]  # signed correlations
     n: int
     protocol: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def mcc(codes: np.ndarray, factors: np.ndarray, *, protocol: str = "pearson") -> MCC:
-    r"""Mean correlation of factors and dimensions under the best one-to-one match (higher is better).
+    r"""Mean correlation of factors and dimensions under the best one-to-one match.
 
     .. math:: MCC = 1/K \max_π \sum_k |corr(z_{π(k)}, v_k)|
 

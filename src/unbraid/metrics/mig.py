@@ -15,7 +15,7 @@ from unbraid.metrics.information import discretize, entropy, mutual_information
 
 
 class MIG(NamedTuple):
-    score: float  # mean over factors, in [0, 1]; higher is better
+    score: float  # mean over factors, in [0, 1]
     per_factor: Float[np.ndarray, " k"]
     information: Float[np.ndarray, "d k"]  # I(z_j; v_k) in nats
     rmig: float  # the mean gap in nats
@@ -24,9 +24,12 @@ class MIG(NamedTuple):
     bins: int
     binning: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def mig(codes: np.ndarray, factors: np.ndarray, *, bins: int = 20, binning: str = "equal_width") -> MIG:
-    r"""Gap in mutual information with each factor between the best and second-best dimension (higher is better).
+    r"""Gap in mutual information with each factor between the best and second-best dimension.
 
     .. math:: MIG = 1/K \sum_k (I(z_{j(k)}; v_k) - \max_{j \ne j(k)} I(z_j; v_k)) / H(v_k)
 

@@ -12,14 +12,17 @@ PRIORS = ("uniform", "normal")
 
 
 class ModelCentrality(NamedTuple):
-    score: float  # centrality of the best model; higher is better
+    score: float  # centrality of the best model
     best: int
     per_model: Float[np.ndarray, " m"]  # mean agreement with the other models
     agreement: Float[np.ndarray, "m m"]  # symmetrized
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def model_centrality(agreement: np.ndarray) -> ModelCentrality:
-    r"""Mean agreement of the most central of several models with the others (higher is better).
+    r"""Mean agreement of the most central of several models with the others.
 
     .. math:: c_i = 1/(M - 1) \sum_{j \ne i} ½ (A_{ij} + A_{ji})
 

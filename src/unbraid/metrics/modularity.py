@@ -11,18 +11,21 @@ from unbraid.metrics.information import discretize, mutual_information
 
 
 class Modularity(NamedTuple):
-    score: float  # mean over dimensions, in [0, 1]; higher is better
+    score: float  # mean over dimensions, in [0, 1]
     per_dim: Float[np.ndarray, " d"]  # 0 for a dimension without information
     information: Float[np.ndarray, "d k"]  # I(z_j; v_k) in nats
     n: int
     bins: int
     binning: str
 
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+
 
 def modularity(
     codes: np.ndarray, factors: np.ndarray, *, bins: int = 20, binning: str = "equal_width"
 ) -> Modularity:
-    r"""Degree to which each dimension has mutual information with one factor only (higher is better).
+    r"""Degree to which each dimension has mutual information with one factor only.
 
     .. math:: 1/D \sum_j 1 - \sum_{k \ne k(j)} I(z_j; v_k)^2 / (I(z_j; v_{k(j)})^2 (K - 1))
 

@@ -12,13 +12,18 @@ from unbraid.metrics.arrays import as_codes, as_labels, standardize
 
 
 class Probe(NamedTuple):
-    score: float  # test accuracy on the whole code; higher is better
+    score: float  # test accuracy on the whole code
     per_strand: dict[str, float]
     train_score: float
     chance: float  # test accuracy of always predicting the most frequent training class
     n: int
     n_test: int
     inverse_penalty: float
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+    undirected = ("chance", "per_strand")
+    lower_is_better_in = ("common",)
 
 
 def probe(
@@ -30,7 +35,7 @@ def probe(
     strands: Mapping[str, Sequence[int]] | None = None,
     inverse_penalty: float = 1.0,
 ) -> Probe:
-    """Test accuracy of a linear probe on the code and on each strand (higher is better).
+    """Test accuracy of a linear probe on the code and on each strand.
 
     Multinomial logistic regression with scikit-learn's L2 penalty (`inverse_penalty` is its C) on codes
     standardized by the training sample; the paper specifies neither penalty nor optimizer. `strands` maps

@@ -20,7 +20,7 @@ CONSTANT = 1e-12  # variance below which a dimension predicts no continuous fact
 
 
 class SAP(NamedTuple):
-    score: float  # mean over factors of the best score minus the second best; higher is better
+    score: float  # mean over factors of the best score minus the second best
     per_factor: Float[np.ndarray, " k"]
     scores: Float[np.ndarray, "rows k"]  # of each dimension, or strand, and factor: accuracy or R²
     rows: tuple[str, ...]  # names of the rows: dimension 0, dimension 1, …, or the strands
@@ -28,6 +28,9 @@ class SAP(NamedTuple):
     n: int
     n_test: int
     protocol: str
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
 
 
 def sap(
@@ -40,7 +43,7 @@ def sap(
     factor_types: Sequence[str] | None = None,
     strands: Mapping[str, Sequence[int]] | None = None,
 ) -> SAP:
-    r"""Gap between the two dimensions that best predict each factor on their own (higher is better).
+    r"""Gap between the two dimensions that best predict each factor on their own.
 
     .. math:: SAP = 1/K \sum_k (S_{j(k) k} - \max_{j \ne j(k)} S_{jk})
 

@@ -17,11 +17,14 @@ class Spectrum(NamedTuple):
     bend: float  # slope of the curve before the knee / slope after it
     n: int
 
+    higher_is_better = None
+    bounds = (0.0, None)
+
 
 def spectrum(codes: np.ndarray) -> Spectrum:
     r"""Number of informative dimensions: those before the knee of the sorted standard deviations.
 
-    Neither higher nor lower is better: the best score is the number of true factors. The curve is (rank, log std) of
+    The best score is the number of true factors. The curve is (rank, log std) of
     the half of the dimensions with the highest standard deviations, at least ten. Two straight lines are fitted to it,
     one to the first points and one to the others; the knee is the division with the best fit. If one step makes up more
     than half of the descent to the knee, the knee is moved to that step. Without a knee, `bend` is near 1.

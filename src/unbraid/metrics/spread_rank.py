@@ -23,11 +23,15 @@ class SpreadRank(NamedTuple):
     ]  # variance of the log ratio of the stds of each pair of dimensions, less the sampling error
     n: int  # sets
 
+    higher_is_better = True
+    bounds = (0.0, None)
+    undirected = ("needed",)
+
 
 def spread_rank(set_codes: np.ndarray, codes: np.ndarray) -> SpreadRank:
     r"""Rank of the covariance of the log standard deviations within sets, over the informative dimensions.
 
-    Higher is better, up to `needed`. A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`.
+    More is better up to `needed`. A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`.
     Condition (iii) requires that they vary independently with the observation. If the standard deviations are the same
     for all sets, or vary in the same proportion, the code is identified only up to a rotation: two dimensions are
     distinguished only if the ratio of their standard deviations varies.

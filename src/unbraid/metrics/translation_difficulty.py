@@ -14,7 +14,7 @@ Generate = Callable[[np.ndarray], np.ndarray]
 
 
 class TranslationDifficulty(NamedTuple):
-    score: float  # mean over features, in nats per image; lower is better
+    score: float  # mean over features, in nats per image
     relative: (
         float  # mean loss relative to that of the mean image, over active features; 1 without active ones
     )
@@ -31,6 +31,10 @@ class TranslationDifficulty(NamedTuple):
     images: int
     n: int
 
+    higher_is_better = False
+    bounds = (0.0, None)
+    undirected = ("active_features",)
+
 
 def translation_difficulty(
     decode_fn: Generate,
@@ -46,7 +50,7 @@ def translation_difficulty(
     images: int = 64,
     device: str = "cpu",
 ) -> TranslationDifficulty:
-    r"""Loss of a small network that translates between two values of a feature, in nats per image (lower is better).
+    r"""Loss of a small network that translates between two values of a feature, in nats per image.
 
     .. math:: E_{k, a, b} \; KL(\tilde v \,\|\, M(\tilde u)), \quad \tilde u = \hat x(Z_k = z_k^a),\;
               \tilde v = \hat x(Z_k = z_k^b)
@@ -164,12 +168,12 @@ def _missed(
     """Test loss of a network trained on the first half of the images, and of the mean of that half."""
     import torch
 
-    from unbraid.objectives import Bernoulli, Normal, Translator
+    from unbraid.objectives import Bernoulli, MLPTranslator, Normal, Translator
 
     (u_train, u_test), (v_train, v_test) = (torch.from_numpy(images).to(device).chunk(2) for images in (u, v))
     likelihood = Bernoulli() if u.ndim == 4 else Normal()
-    translator = Translator(u.shape[1:], width=width, likelihood=likelihood)
+    translator = Translator(u.shape[1:], MLPTranslator(width, steps, lr), likelihood=likelihood)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(rng.integers(2**31)))
-        missed = translator.difficulty(u_train, v_train, u_test, v_test, steps=steps, lr=lr)
+        missed = translator.difficulty(u_train, v_train, u_test, v_test)
     return float(missed), float(translator.mean_difficulty(v_train, v_test))

@@ -17,12 +17,15 @@ PROTOCOLS = ("lasso", "spearman")
 
 
 class UDR(NamedTuple):
-    score: float  # UDR of the best model; higher is better
+    score: float  # UDR of the best model
     best: int
     per_model: Float[np.ndarray, " m"]  # median over the other models
     pairwise: Float[np.ndarray, "m m"]  # [i, j]: agreement of model i with model j; diagonal 0
     n: int
     protocol: str
+
+    higher_is_better = True
+    bounds = (0.0, None)
 
 
 def udr(
@@ -33,7 +36,7 @@ def udr(
     alpha: float = 0.1,
     threshold: float = 0.01,
 ) -> UDR:
-    r"""Agreement of the dimensions of several models; the score is that of the best model (higher is better).
+    r"""Agreement of the dimensions of several models; the score is that of the best model.
 
     .. math:: UDR_{ij} = ½ (mean_b \max_a R_{ab}^2 / \sum_a R_{ab} + mean_a \max_b R_{ab}^2 / \sum_b R_{ab})
 

@@ -14,7 +14,7 @@ MIN_PAIRS = 40
 
 
 class VariationPredictability(NamedTuple):
-    score: float  # maximum test accuracy; higher is better
+    score: float  # maximum test accuracy
     last: float  # test accuracy after the last epoch
     chance: float  # accuracy of guessing: 1 / number of features
     curve: Float[np.ndarray, " e"]
@@ -23,6 +23,10 @@ class VariationPredictability(NamedTuple):
     rate: float  # learning rate
     width: int
     n: int
+
+    higher_is_better = True
+    bounds = (0.0, 1.0)
+    undirected = ("chance",)
 
 
 def variation_predictability(
@@ -38,7 +42,7 @@ def variation_predictability(
     batch: int = 32,
     device: str = "cpu",
 ) -> VariationPredictability:
-    """Accuracy of a small network that predicts in which feature two images differ (higher is better).
+    """Accuracy of a small network that predicts in which feature two images differ.
 
     The images of each pair differ in one feature. A network is trained on a tenth of the differences and tested on the
     others up to five times during training. The score is the maximum accuracy, as in the authors' code. The authors

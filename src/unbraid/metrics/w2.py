@@ -23,6 +23,9 @@ class W2(NamedTuple):
     n_second: int
     protocol: str  # "assignment" or "linear program"; both exact
 
+    higher_is_better = None
+    bounds = (0.0, None)
+
 
 def w2(first: np.ndarray, second: np.ndarray) -> W2:
     r"""Squared 2-Wasserstein distance of two samples (lower means more similar distributions).

@@ -4,11 +4,21 @@ from unbraid.nn.architectures import (
     ARCHITECTURES,
     OVERLAY,
     build_networks,
+    is_custom_architecture,
+    latent_dim_of,
     overlay_architectures,
     split_overlay,
 )
 from unbraid.nn.backbones import BACKBONES, MLPFeatures, backbone
-from unbraid.nn.base import Decoder, Encoder, Network
+from unbraid.nn.base import (
+    Decoder,
+    Encoder,
+    HasFeatures,
+    HasLatentDim,
+    HasShape,
+    Invertible,
+    Network,
+)
 from unbraid.nn.batch_norm import BatchNorm1d, frozen_batch_stats
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.concat_encoder import ConcatEncoder
@@ -50,7 +60,11 @@ __all__ = [
     "Encoder",
     "Flow",
     "Generator",
+    "HasFeatures",
+    "HasLatentDim",
+    "HasShape",
     "ImageFlow",
+    "Invertible",
     "JointCritic",
     "LinearProjection",
     "MLPDecoder",
@@ -69,6 +83,8 @@ __all__ = [
     "disable_tf32",
     "flow_for",
     "frozen_batch_stats",
+    "is_custom_architecture",
+    "latent_dim_of",
     "overlay_architectures",
     "scalar_head",
     "split_overlay",

@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
-from unbraid.nn.base import Decoder, Encoder
+from torch import nn
+
+from unbraid.custom_code import is_reference, require_known
+from unbraid.nn.base import Decoder, Encoder, HasLatentDim
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
@@ -57,16 +61,47 @@ def overlay_architectures() -> Iterator[str]:
     yield from (f"{OVERLAY}{name}+{decoders}" for name in ARCHITECTURES for decoders in ARCHITECTURES)
 
 
-def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[Encoder, Decoder]:
+def is_custom_architecture(name: Any) -> bool:
+    """Whether an architecture is a function of your own: `own.py:networks`."""
+    return isinstance(name, str) and ":" in name and not name.startswith(OVERLAY) and is_reference(name)
+
+
+def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
     """The encoder and the decoder of the named architecture for observations of the given shape."""
     if name.startswith(OVERLAY):
         raise ValueError(
             f"The architecture {name!r} requires a method with the strands common and salient, such as "
             f"principled-contrast. Use {split_overlay(name)[0]!r} here."
         )
+    if name not in ARCHITECTURES and is_custom_architecture(name):
+        return _custom_networks(name, shape, latent_dim)
     encoder, decoder = lookup("architecture", name, ARCHITECTURES)
     if latent_dim < 1:
         raise ValueError(f"A code needs at least 1 dimension; got latent_dim={latent_dim}.")
     if name.startswith("conv"):
         require_images(name, shape)
     return encoder(shape, latent_dim), decoder(latent_dim, shape)
+
+
+def _custom_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
+    """The encoder and the decoder that a function of your own returns for a shape and a code size."""
+    networks = require_known(name, option="--architecture")(shape, latent_dim)
+    if not (
+        isinstance(networks, tuple) and len(networks) == 2 and all(isinstance(n, nn.Module) for n in networks)
+    ):
+        raise ValueError(
+            f"An architecture is a function of shape and latent_dim that returns an encoder and a decoder; {name} "
+            f"returned {networks!r:.80}."
+        )
+    return networks
+
+
+def latent_dim_of(encoder: nn.Module) -> int:
+    """The number of dimensions of the encoder's code; raises if the encoder does not say it."""
+    latent_dim = encoder.latent_dim if isinstance(encoder, HasLatentDim) else None
+    if not isinstance(latent_dim, int):
+        raise ValueError(
+            "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
+            f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
+        )
+    return latent_dim

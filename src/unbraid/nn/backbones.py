@@ -7,6 +7,7 @@ from math import prod
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from unbraid.custom_code import is_reference, require_known
 from unbraid.nn.base import Network
 from unbraid.nn.mlp import layers
 from unbraid.nn.resnet import ResNet
@@ -43,6 +44,8 @@ BACKBONES: Mapping[str, Callable[..., Network]] = {
 
 def backbone(name: str, shape: tuple[int, ...]) -> Network:
     """The named network for observations of the given shape; `features` is the number of its outputs."""
+    if name not in BACKBONES and is_reference(name):
+        return require_known(name, option="--architecture")(shape)
     network = lookup("architecture", name, BACKBONES)
     if name != "mlp":
         require_images(name, shape)

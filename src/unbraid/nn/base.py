@@ -1,6 +1,7 @@
-"""Base classes of networks."""
+"""Base classes of networks, and what a network can do, as protocols to check with `isinstance`."""
 
 import abc
+from typing import Protocol, runtime_checkable
 
 from torch import nn
 
@@ -31,3 +32,33 @@ class Decoder(Network, abc.ABC):
 
     @abc.abstractmethod
     def forward(self, z: Codes) -> Observations: ...
+
+
+@runtime_checkable
+class HasShape(Protocol):
+    """A network that is built for observations of one shape."""
+
+    shape: tuple[int, ...]
+
+
+@runtime_checkable
+class HasLatentDim(Protocol):
+    """A network that returns or takes codes; `latent_dim` is their number of dimensions."""
+
+    latent_dim: int
+
+
+@runtime_checkable
+class HasFeatures(Protocol):
+    """A network that returns features; `features` is their number."""
+
+    features: int
+
+
+@runtime_checkable
+class Invertible(HasLatentDim, Protocol):
+    """A network from observations to codes that also maps codes back to observations."""
+
+    def inverse(self, z: Codes) -> Observations:
+        """The observations of the codes."""
+        ...

@@ -1,7 +1,9 @@
 """Two encoders whose codes are concatenated."""
 
 import torch
+from torch import nn
 
+from unbraid.nn.architectures import latent_dim_of
 from unbraid.nn.base import Encoder
 from unbraid.types import Gaussian, Observations
 
@@ -14,14 +16,14 @@ class ConcatEncoder(Encoder):
         second: Encoder of the remaining dimensions.
     """
 
-    def __init__(self, first: Encoder, second: Encoder) -> None:
+    def __init__(self, first: nn.Module, second: nn.Module) -> None:
         super().__init__()
         self.first, self.second = first, second
-        self.latent_dim = first.latent_dim + second.latent_dim
+        self.latent_dim = latent_dim_of(first) + latent_dim_of(second)
         self.shape: tuple[int, ...] = first.shape  # type: ignore[assignment]
 
     @property
-    def encoders(self) -> tuple[Encoder, ...]:
+    def encoders(self) -> tuple[nn.Module, ...]:
         """All concatenated encoders, in order."""
         first = self.first.encoders if isinstance(self.first, ConcatEncoder) else (self.first,)
         return (*first, self.second)

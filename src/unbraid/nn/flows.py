@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from unbraid.custom_code import is_reference, require_known
 from unbraid.nn.base import Network
 from unbraid.nn.coupling import Coupling, conv_subnet, full_subnet
 from unbraid.settings import require_shape
@@ -166,6 +167,8 @@ class ImageFlow(Flow):
 
 def flow_for(shape: tuple[int, ...], architecture: str) -> Flow:
     """The GIN flow for observations of a shape: convolutional for images unless the architecture is `mlp`."""
+    if ":" in architecture and is_reference(architecture):
+        return require_known(architecture, option="--architecture")(shape)
     if len(shape) == 3 and architecture != "mlp":
         return ImageFlow(shape)
     return RowFlow(shape, width=max(10, prod(shape) // 2))  # 10 for ten columns, 392 for a digit's pixels

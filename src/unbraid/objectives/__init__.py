@@ -48,6 +48,7 @@ from unbraid.objectives.shared_dims import average_posterior, product_posterior,
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
 from unbraid.objectives.total_correlation import Decomposition, Sampling, decompose, total_correlation
 from unbraid.objectives.translation import Translator, two_rows
+from unbraid.objectives.translator_spec import MLPTranslator, MLPTranslatorSGD, TranslatorSpec
 from unbraid.objectives.wasserstein import squared_w2, squared_w2_to_zero
 
 __all__ = [
@@ -58,10 +59,13 @@ __all__ = [
     "Directions",
     "Divergence",
     "Likelihood",
+    "MLPTranslator",
+    "MLPTranslatorSGD",
     "Normal",
     "Pixels",
     "Sampling",
     "Translator",
+    "TranslatorSpec",
     "adversarial_terms",
     "aggregate_covariance",
     "assignment",

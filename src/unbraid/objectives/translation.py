@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.objectives.elbo import Bernoulli, Likelihood
+from unbraid.objectives.translator_spec import MLPTranslator, TranslatorSpec
 from unbraid.types import Observations, Scalar
 
 Weights = Float[Tensor, " w"]
@@ -33,35 +34,31 @@ class Translator:
 
     Args:
         shape: Shape of one observation.
-        width: Width of the hidden layer.
-        downsample_by: Factor by which images are downsampled along each side. Default: the smallest that leaves at
-            most 16 pixels, a whole number where no side falls below 8. Each remaining pixel is weighted by the number
-            of pixels that it replaces.
+        spec: Width, training steps, optimizer, learning rate, and the factor by which images are downsampled along
+            each side. A factor of 0 stands for the smallest that leaves at most 16 pixels, a whole number where no side
+            falls below 8. Each remaining pixel is weighted by the number of pixels that it replaces.
         likelihood: Likelihood of the target images.
     """
 
     def __init__(
         self,
         shape: tuple[int, ...],
+        spec: TranslatorSpec = MLPTranslator(),
         *,
-        width: int = 32,
-        downsample_by: int | None = None,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
-        if width < 1:
-            raise ValueError(f"The width of a translator must be at least 1; got {width}.")
         sides = shape[1:] if len(shape) == 3 else ()
-        by = downsample_by
-        if by is None:
+        by = spec.downsample
+        if not by:
             small = _downsampled_sides(sides)
-        elif by < 1 or (by > 1 and not sides) or any(side % by for side in sides):
+        elif (by > 1 and not sides) or any(side % by for side in sides):
             raise ValueError(
                 f"The downsampling factor must divide the height and width of images; got {by} for {shape}."
             )
         else:
             small = tuple(side // by for side in sides)
         self.shape = (*shape[:1], *small) if sides else shape
-        self.width, self.likelihood = width, likelihood
+        self.spec, self.likelihood = spec, likelihood
         self.pixels = math.prod(self.shape)
         self.pixel_weight = math.prod(shape) / self.pixels  # pixels of the observation per downsampled pixel
 
@@ -72,9 +69,6 @@ class Translator:
         u_test: Observations,
         v_test: Observations,
         *,
-        steps: int,
-        lr: float,
-        adam: bool = True,
         subtract_entropy: bool = True,
         unrolled: bool = False,
     ) -> Scalar:
@@ -84,7 +78,7 @@ class Translator:
         graph through the training steps to u and v; otherwise the trained weights are constants.
         """
         u, v, u_test, v_test = map(self.downsample, (u, v, u_test, v_test))
-        weights = self.adapt(u, v, steps=steps, lr=lr, adam=adam, unrolled=unrolled)
+        weights = self.adapt(u, v, unrolled=unrolled)
         loss = self.pixel_weight * self.loss(weights, u_test, v_test)
         return loss - self.entropy(v_test) if subtract_entropy else loss
 
@@ -110,10 +104,10 @@ class Translator:
 
     def init_weights(self, v: Observations) -> Weights:
         """New weights as PyTorch draws them, but the last bias gives the mean of v."""
-        first, last = self.width * (self.pixels + 1), self.width * self.pixels
+        first, last = self.spec.width * (self.pixels + 1), self.spec.width * self.pixels
         drawn = 2 * torch.rand(first + last, device=v.device, dtype=v.dtype) - 1
         start = self.likelihood.parameters_of(v.mean(0), margin=MARGIN).flatten()
-        first, last = drawn[:first] / math.sqrt(self.pixels), drawn[first:] / math.sqrt(self.width)
+        first, last = drawn[:first] / math.sqrt(self.pixels), drawn[first:] / math.sqrt(self.spec.width)
         return torch.cat([first, last, start, v.new_full((1,), SKIP_WEIGHT)])
 
     def translate(self, weights: Weights, u: Observations) -> Observations:
@@ -130,9 +124,9 @@ class Translator:
 
     def layers(self, weights: Weights) -> tuple[Tensor, ...]:
         """Weight and bias of the first layer, weight and bias of the last, and the weight of the skip connection."""
-        matrix = self.width * self.pixels
-        first, shift, last, start, skip = weights.split([matrix, self.width, matrix, self.pixels, 1])
-        return first.view(self.width, -1), shift, last.view(self.pixels, -1), start, skip
+        matrix = self.spec.width * self.pixels
+        first, shift, last, start, skip = weights.split([matrix, self.spec.width, matrix, self.pixels, 1])
+        return first.view(self.spec.width, -1), shift, last.view(self.pixels, -1), start, skip
 
     def loss(self, weights: Weights, u: Observations, v: Observations) -> Scalar:
         """The loss on translating u to v with the weights (Eq. 2)."""
@@ -156,16 +150,7 @@ class Translator:
             ]
         ).to(weights.dtype)
 
-    def adapt(
-        self,
-        u: Observations,
-        v: Observations,
-        *,
-        steps: int,
-        lr: float,
-        adam: bool = True,
-        unrolled: bool = False,
-    ) -> Weights:
+    def adapt(self, u: Observations, v: Observations, *, unrolled: bool = False) -> Weights:
         """New weights after some steps (the loop of Algorithm 1) of Adam, or of gradient descent as in the paper.
 
         The steps minimize the mean over pixels: with the sum of Eq. 2, gradient descent would overshoot. `unrolled`
@@ -175,15 +160,15 @@ class Translator:
             u, v = u.detach(), v.detach()
         weights = self.init_weights(v)
         mean = square = torch.zeros_like(weights)
-        for step in range(1, steps + 1):
+        for step in range(1, self.spec.steps + 1):
             gradient = self.gradient(weights, u, v) / self.pixels
-            if adam:
+            if self.spec.adam:
                 mean = mean.lerp(gradient, 1 - BETAS[0])
                 square = square.lerp(gradient.square(), 1 - BETAS[1])
-                step_size = lr * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
+                step_size = self.spec.lr * math.sqrt(1 - BETAS[1] ** step) / (1 - BETAS[0] ** step)
                 weights = torch.addcdiv(weights, mean, (square + EPS).sqrt(), value=-step_size)
             else:
-                weights = weights - lr * gradient
+                weights = weights - self.spec.lr * gradient
         return weights
 
 

@@ -1,13 +1,12 @@
 """Recipes: the plans of a published table or figure, or of your own study."""
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
+from unbraid.custom_code import import_file
 from unbraid.options import first_sentence
 from unbraid.settings import lookup
 from unbraid.studies import Plan, Recipe
@@ -39,22 +38,14 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
         )
     module_name = name if is_file else lookup("recipe", name, recipe_names())
     try:
-        module = _module_from(Path(name)) if is_file else importlib.import_module(module_name)
+        module = import_file(Path(name), again=True) if is_file else importlib.import_module(module_name)
         runs = getattr(module, "runs", None)
         if callable(runs):
             runs = runs(scale) if inspect.signature(runs).parameters else runs()
     except Exception as error:  # any error of the user's code
-        raise ValueError(f"{name} cannot be read as a recipe: {type(error).__name__}: {error}.") from error
+        cause = error.__cause__ or error
+        raise ValueError(f"{name} cannot be read as a recipe: {type(cause).__name__}: {cause}.") from error
     if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
         raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; got {runs!r:.80}.")
     published = getattr(module, "PUBLISHED", {})
     return Recipe(name, first_sentence(module), tuple(runs), published, scale, from_command_line=True)
-
-
-def _module_from(path: Path) -> ModuleType:
-    """Imports the module from a file."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -1,8 +1,8 @@
 """Charts: training curves and the KL divergence per dimension, drawn by Matplotlib without a display."""
 
 import io
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -19,6 +19,22 @@ STROKES = ("-", "--", ":", "-.")  # distinguish lines once all colors are used
 CORNERS = ("upper right", "upper left", "lower left", "lower right")
 LEGEND_WIDTH = 60  # characters per legend row
 MAX_POINTS = 300  # per line; longer lines are averaged over equal intervals
+
+
+class Chart(NamedTuple):
+    """A chart of one run, for light and for dark backgrounds."""
+
+    heading: str
+    caption: str
+    light: bytes
+    dark: bytes
+    png: bytes
+
+
+def chart_of(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
+    """A chart for both backgrounds, from a function with the argument `dark` that returns a Matplotlib figure."""
+    light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
+    return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
 
 
 def curves_of(histories: Mapping[str, Sequence[Mapping[str, float | int]]]) -> Curves:
@@ -41,7 +57,10 @@ def curve_chart(term: str, curves: Curves, *, dark: bool = False) -> "Figure":
     names = list(dict.fromkeys(run for term in curves.values() for run in term))  # a run keeps its color
     for run, (steps, line) in curves[term].items():
         color, stroke = line_style(names.index(run), dark)
-        axes.plot(*downsample(steps, line), color=color, linestyle=stroke, linewidth=1.6, label=run)
+        marker = "o" if len(steps) == 1 else None  # a line of one point has no length
+        axes.plot(
+            *downsample(steps, line), color=color, linestyle=stroke, linewidth=1.6, marker=marker, label=run
+        )
     if values.min() > 0 and values.max() > 8 * np.median(values):
         _plain_logarithmic(axes)
     axes.set_title(term, loc="left", fontsize=10, color=axes.yaxis.label.get_color())

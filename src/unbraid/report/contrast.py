@@ -3,7 +3,6 @@
 Towards Principled Objectives for Contrastive Disentanglement, 2020, Figs. 3 to 5, 7, 8 and 10.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,11 +177,3 @@ def _background(dataset: Dataset) -> Dataset:
             f"{dataset.name} has no background, which this figure needs. Choose another dataset."
         )
     return dataset.background
-
-
-CONTRAST_FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
-    "samples": ("Target and background", lambda model, dataset: target_and_background(dataset)),
-    "strands-apart": ("Reconstructions from the common and the salient strand", strands_apart),
-    "both-reconstructed": ("Reconstructions of background and target", both_reconstructed),
-    "salient-grid": ("Interpolation of the salient strand", salient_grid),
-}

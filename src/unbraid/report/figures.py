@@ -40,6 +40,7 @@ class Figure(NamedTuple):
     rows: tuple[Row, ...]
     columns: tuple[str, ...] = ()
     caption: str = ""
+    heading: str = ""  # default: the heading under which the figure is declared
 
     def sheet(self) -> Image.Image:
         """The figure as one image."""

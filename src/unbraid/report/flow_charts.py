@@ -3,38 +3,55 @@
 Self-supervised Disentangled Representation Learning, 2021: Figs. 1 and 4.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from torch import Generator
 
 from unbraid.data import Dataset
-from unbraid.metrics import Spectrum, latent_mcc, latent_r2, spectrum
-from unbraid.report.charts import COLORS, DARK_COLORS, foreground_color, panels_of
-from unbraid.runs import Model
+from unbraid.metrics import Spectrum
+from unbraid.report.charts import COLORS, DARK_COLORS, Chart, chart_of, foreground_color, panels_of
+from unbraid.report.stored import stored_score
+from unbraid.runs import Model, Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Chart
+    from matplotlib.figure import Figure
 
 SAMPLE = 4096  # observations
 POINTS = 3000  # of a scatter plot
 KNEE = 2.0  # least ratio of the slopes before and after the knee
+SPECTRUM_SCORE = "codes:spectrum"
+RECOVERY_SCORES = ("codes:latent_mcc", "codes:latent_r2", SPECTRUM_SCORE)
 
 
-def spectrum_chart(spectra: Mapping[str, Spectrum], *, dark: bool = False) -> "Chart":
-    """Sorted standard deviations on a logarithmic scale, with the knee if there is one (Fig. 4)."""
+class Recovered(NamedTuple):
+    """What a model recovered of the true latents."""
+
+    codes: Float[np.ndarray, "n d"]
+    dims: Int[np.ndarray, " k"]  # the dimension matched to each latent
+    r2: float
+    mcc: float
+    spectrum: Spectrum | None = None  # drawn beside the recovered latents
+
+
+def spectrum_chart(
+    spectra: Mapping[str, Spectrum | Float[np.ndarray, " d"]], *, dark: bool = False
+) -> "Figure":
+    """Sorted standard deviations on a logarithmic scale (Fig. 4); a spectrum is shown with its knee if it has one."""
     figure, (axes,) = panels_of(1, dark, width=4.2, height=2.9)
     for color, (name, found) in zip(DARK_COLORS if dark else COLORS, spectra.items(), strict=False):
-        ranks = np.arange(1, len(found.spreads) + 1)
-        has_knee = found.bend > KNEE
-        label = f"{name}, knee at {found.score:.0f}" if has_knee else f"{name}, no knee"
-        axes.plot(ranks, found.spreads, color=color, linewidth=1.5, label=label)
-        if has_knee:
-            axes.axvline(found.score + 0.5, color=color, linewidth=0.7, linestyle=":")
+        if isinstance(found, Spectrum):
+            stds, knee = found.spreads, found.score if found.bend > KNEE else None
+            label = f"{name}, no knee" if knee is None else f"{name}, knee at {knee:.0f}"
+        else:
+            stds, knee, label = found, None, name
+        axes.plot(np.arange(1, len(stds) + 1), stds, color=color, linewidth=1.5, label=label)
+        if knee is not None:
+            axes.axvline(knee + 0.5, color=color, linewidth=0.7, linestyle=":")
     axes.set_yscale("log")
     axes.set_xlabel("dimension, largest std first")
     axes.set_ylabel("standard deviation")
@@ -46,20 +63,17 @@ def recovery_chart(
     observed: Float[np.ndarray, "n f"],
     latents: Float[np.ndarray, "n k"],
     components: Int[np.ndarray, " n"],
-    codes: Mapping[str, Float[np.ndarray, "n d"]],
+    recovered: Mapping[str, Recovered],
     *,
     columns: int = 4,
     dark: bool = False,
-) -> "Chart":
+) -> "Figure":
     """True latents, observations, and for each model the recovered latents and its spectrum (Fig. 1).
 
-    The recovered latents are the dimensions of highest variance, in the order and with the signs that correlate best
-    with the true latents.
+    The recovered latents have the signs that correlate best with the true latents.
     """
-    many = {title: z.shape[1] > latents.shape[1] for title, z in codes.items()}  # otherwise no spectrum
-    figure, panels = panels_of(
-        2 + len(codes) + sum(many.values()), dark, width=2.5, height=2.5, columns=columns
-    )
+    spectra = sum(found.spectrum is not None for found in recovered.values())
+    figure, panels = panels_of(2 + len(recovered) + spectra, dark, width=2.5, height=2.5, columns=columns)
     rest = iter(panels[2:])
     shown = np.random.default_rng(0).permutation(len(latents))[:POINTS]
     _scatter(panels[0], latents[shown], components[shown], "true latents", dark)
@@ -72,14 +86,13 @@ def recovery_chart(
         "observations, two principal axes",
         dark,
     )
-    for title, z in codes.items():
-        match, r2 = latent_mcc(z, latents), latent_r2(z, latents)
-        recovered = z[:, match.codes]
-        signs = [np.sign(np.corrcoef(recovered[:, k], latents[:, k])[0, 1]) for k in range(latents.shape[1])]
-        heading = f"{title}\nR² {r2.score:.3f}, MCC {match.score:.3f}"
-        _scatter(next(rest), (recovered * signs)[shown], components[shown], heading, dark)
-        if many[title]:
-            _spectrum_panel(next(rest), spectrum(z), latents, dark)
+    for title, found in recovered.items():
+        points = found.codes[:, found.dims]
+        signs = [np.sign(np.corrcoef(points[:, k], latents[:, k])[0, 1]) for k in range(latents.shape[1])]
+        heading = f"{title}\nR² {found.r2:.3f}, MCC {found.mcc:.3f}"
+        _scatter(next(rest), (points * signs)[shown], components[shown], heading, dark)
+        if found.spectrum is not None:
+            _spectrum_panel(next(rest), found.spectrum, latents, dark)
     return figure
 
 
@@ -93,33 +106,59 @@ def _spectrum_panel(axes: "Axes", found: Spectrum, latents: Float[np.ndarray, "n
     axes.set_title(f"\nspectrum, knee at {found.score:.0f}", loc="left", fontsize=9, color=color)
 
 
-def flow_charts(model: Model, dataset: Dataset) -> dict[str, tuple[str, str, Callable[..., "Chart"]]]:
-    """The charts of one flow: heading, caption and drawing function of each."""
+def recovered_latents(run: Run, codes: Float[np.ndarray, "n d"]) -> Recovered:
+    """What the model of a run recovered, as evaluation stored it; raises without the scores."""
+    scores = {name: stored_score(run, name) for name in RECOVERY_SCORES}
+    mcc, r2, spread = scores.values()
+    if mcc is None or r2 is None or spread is None:
+        raise ValueError(
+            f"{run.folder} lacks one of the scores {', '.join(scores)}. Run unbraid evaluate RUN --metrics "
+            f"{','.join(scores)}."
+        )
+    dims = np.asarray(mcc["evidence"]["codes"])
+    return Recovered(codes, dims, r2["value"], mcc["value"], _spectrum_of(run))
+
+
+def _spectrum_of(run: Run | None) -> Spectrum:
+    """The stored spectrum of the codes."""
+    score, drop, bend = (stored_score(run, SPECTRUM_SCORE + field) for field in ("", ".drop", ".bend"))
+    if score is None or drop is None or bend is None:
+        raise ValueError(f"The run lacks the score {SPECTRUM_SCORE}.")
+    spreads, order = (np.asarray(score["evidence"][name]) for name in ("spreads", "order"))
+    return Spectrum(score["value"], spreads, order, drop["value"], bend["value"], score["n"])
+
+
+def stored_spectrum(model: Model, dataset: Dataset) -> Chart:
+    """The stored spectrum of the codes, and the standard deviations of the observations."""
+    tables = dataset.to("cpu")
+    x = tables.observe(tables.sample_indices(SAMPLE, Generator().manual_seed(0)))
+    observed = np.sort(x.flatten(1).numpy().std(0))[::-1]
+    return chart_of(
+        "Spectrum",
+        "Sorted standard deviations over the data. Dimensions left of the knee are informative.",
+        partial(spectrum_chart, {"observations": observed, "codes": _spectrum_of(model.run)}),
+    )
+
+
+def recovery(model: Model, dataset: Dataset) -> Chart:
+    """True latents, observations, and the recovered latents with their stored scores."""
     tables = dataset.to("cpu")
     rows = tables.sample_indices(SAMPLE, Generator().manual_seed(0))
+    if tables.latents is None or tables.combinations is None or model.run is None:
+        raise ValueError(f"{dataset.name} has no true latents, or the model has no run with scores.")
     x = tables.observe(rows)
-    codes = model.encode(x).cpu().numpy()
-    spectra = {"observations": spectrum(x.flatten(1).numpy()), "codes": spectrum(codes)}
-    charts: dict[str, tuple[str, str, Callable[..., Chart]]] = {
-        "spectrum": (
-            "Spectrum",
-            "Sorted standard deviations over the data. Dimensions left of the knee are informative.",
-            partial(spectrum_chart, spectra),
-        )
-    }
-    if tables.latents is not None and tables.combinations is not None:
-        latents, components = tables.latents.informative(rows).numpy(), tables.combinations[rows].numpy()
-        charts["recovery"] = (
-            "Recovered latents",
-            "True latents, observations, and the dimensions of highest variance.",
-            partial(recovery_chart, x.numpy(), latents, components, {"recovered": codes}),
-        )
-    return charts
+    latents, components = tables.latents.informative(rows).numpy(), tables.combinations[rows].numpy()
+    found = recovered_latents(model.run, model.encode(x).numpy())
+    return chart_of(
+        "Recovered latents",
+        "True latents, observations, and the dimensions of highest variance.",
+        partial(recovery_chart, x.numpy(), latents, components, {"recovered": found}),
+    )
 
 
 def rotation_chart(
     losses: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, dark: bool = False
-) -> "Chart":
+) -> "Figure":
     """Loss over the rotation angle (degrees) of two informative dimensions, relative to the first angle."""
     figure, (axes,) = panels_of(1, dark, width=4.2, height=2.7)
     for color, (name, (angles, values)) in zip(DARK_COLORS if dark else COLORS, losses.items(), strict=False):

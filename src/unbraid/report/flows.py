@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Generator
 
 from unbraid.data import Dataset, SetDraw
+from unbraid.methods import FlowMethod
 from unbraid.report.figures import TRAVERSAL_VALUES, Figure, Row
 from unbraid.runs import Model
 from unbraid.types import Codes, Images
@@ -105,7 +106,11 @@ def variables(
 
 
 def _stds(model: Model) -> Float[torch.Tensor, " d"]:
-    return model.method.std.cpu()  # type: ignore[union-attr]
+    if not isinstance(model.method, FlowMethod):
+        raise ValueError(
+            f"This figure needs a flow, and {model.method.name()} has none. Choose another figure."
+        )
+    return model.method.std.cpu()
 
 
 def _traverse(

@@ -4,6 +4,7 @@ Unsupervised Disentanglement Learning by Intervention, 2021: Figs. 4b and 5, Pro
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,7 +70,7 @@ def quantile_traversals(
 
 def annotate_rows(
     importances: Mapping[str, Float[np.ndarray, " d"]], dims: Sequence[int], highlight: Sequence[str] = ()
-) -> dict[str, list]:
+) -> dict[str, Any]:
     """Arguments `dims`, `notes` and `highlight` of `quantile_traversals`: the most important dimension of each factor.
 
     Args:

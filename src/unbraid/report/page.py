@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes
+from unbraid.report.figure_table import FIGURES, Draw, FigureEntry
 from unbraid.report.figures import ACTIVE_THRESHOLD
 from unbraid.report.rendering import templates, uri
-from unbraid.report.run_figures import ALL_FIGURES
 from unbraid.report.run_view import (
     RunView,
     labels_of,
@@ -37,6 +37,7 @@ def write_report(
     title: str | None = None,
     root: Path | str | None = None,
     page_text: PageText | None = None,
+    figures: Sequence[str | Draw | FigureEntry] = (),
 ) -> Path:
     """Writes a self-contained HTML page about finished runs, and the figures of each run to its folder.
 
@@ -46,6 +47,8 @@ def write_report(
         title: Title of the page. Default: methods and datasets of the runs.
         root: Data root, for runs on official files.
         page_text: Introduction, remarks and commands.
+        figures: Names of figures, or your own functions of a model and a dataset. Default: those that the method
+            chooses, otherwise all that its abilities allow.
     """
     opened = [run if isinstance(run, Run) else Run(run) for run in runs]
     if not opened:
@@ -57,7 +60,10 @@ def write_report(
             raise ValueError(
                 f"{run.folder} is unfinished. Continue its training with --resume before writing a report."
             )
-    views = [view_run(run, label, root) for run, label in zip(opened, labels_of(opened), strict=True)]
+    views = [
+        view_run(run, label, root, figures=figures, needs_code=True)
+        for run, label in zip(opened, labels_of(opened), strict=True)
+    ]
     curves = curves_of({view.label: view.run.history() for view in views})
     for view in views:
         save_figures(view)
@@ -91,10 +97,18 @@ def shared(views: Sequence[RunView], curves: Curves) -> dict[str, object]:
         "kl_tables": {view.label: kl_table(view.run) for view in views},
         "charts": [chart_uris(term, curves) for term in curves],
         "tables": [(view.label, *_table_uris(view.run)) for view in views if probe_accuracies(view.run)],
-        "figures": {name: heading for name, (heading, _) in ALL_FIGURES.items()},
+        "figures": figure_sections(views),
         "settings": side_by_side({view.label: settings_of(view.run) for view in views}),
         "versions": side_by_side({view.label: view.run.versions() for view in views}),
     }
+
+
+def figure_sections(views: Sequence[RunView]) -> list[tuple[str, str, str]]:
+    """Name, anchor and heading of every figure on the page, in the order of the table; your own figures follow."""
+    headings = {name: figure.heading for view in views for name, figure in view.figures.items()}
+    order = [name for name in FIGURES if name in headings]
+    order += [name for name in headings if name not in FIGURES]
+    return [(name, name if name in FIGURES else f"figure-{name}", headings[name]) for name in order]
 
 
 def _title(views: Sequence[RunView]) -> str:

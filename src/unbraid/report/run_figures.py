@@ -1,170 +1,171 @@
 """Which figures and charts a report shows for a run."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
-import numpy as np
-
+from unbraid.custom_code import is_reference, use
 from unbraid.data import Dataset
-from unbraid.methods import HasPosterior, feature_strand_names
-from unbraid.report.charts import file_bytes
-from unbraid.report.contrast import CONTRAST_FIGURES, has_contrast
-from unbraid.report.figures import Figure, activity, examples, reconstructions, swaps, traversals
-from unbraid.report.flow_charts import flow_charts
-from unbraid.report.flows import variables
-from unbraid.report.heatmaps import importance_chart, joint_chart
-from unbraid.report.intervention import annotate_rows, neighbors, quantile_traversals
-from unbraid.report.strand_charts import change_chart, map_chart
-from unbraid.report.strand_figures import dim_changes, strand_edits, strand_maps
-from unbraid.report.subembeddings import view_pairs
+from unbraid.methods import HasFigures
+from unbraid.report.charts import Chart
+from unbraid.report.figure_table import FIGURES, Draw, FigureEntry
+from unbraid.report.figures import Figure
+from unbraid.report.stored import stored_score
 from unbraid.runs import Model, Run
-from unbraid.types import ViewBatch
+from unbraid.settings import lookup
 
-Figures = dict[str, tuple[str, Callable[..., Figure]]]
-FIGURES: Figures = {
-    "reconstructions": ("Reconstructions", reconstructions),
-    "traversals": ("Traversals", traversals),
-    "swaps": ("Swaps", swaps),
-    "strands": ("Strands exchanged and replaced by noise", strand_edits),
-    "quantiles": ("Traversals between quantiles", quantile_traversals),
-    "neighbors": ("Nearest neighbors by strand", neighbors),
-}
-VIEW_FIGURES: Figures = {  # for methods that learn from views and have no decoder
-    "view_pairs": ("View pairs", lambda model, dataset: view_pairs(dataset)),
-}
-FLOW_FIGURES: Figures = {  # for flows, which have many dimensions
-    "reconstructions": FIGURES["reconstructions"],
-    "variables": ("Traversals of class means", variables),
-}
-ALL_FIGURES = FIGURES | VIEW_FIGURES | CONTRAST_FIGURES | FLOW_FIGURES
+PROBES = "strand_probes"  # the metric of the table of linear probes
 ROWS = "No figures: the observations are rows, not images."
+MAX_HEADING = 80  # characters
 
 
-class Chart(NamedTuple):
-    """A chart of one run, for light and for dark backgrounds."""
+class Unscored(NamedTuple):
+    """Headings of a page whose scores are not stored, and the metrics that compute the scores."""
 
-    heading: str
-    caption: str
-    light: bytes
-    dark: bytes
-    png: bytes
+    headings: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
 
 
-def make_figures(run: Run, model: Model, dataset: Dataset) -> tuple[dict[str, Figure], dict[str, Chart], str]:
-    """All figures and charts that the run supports, and a sentence on those that failed."""
-    flow = "flow" in run.settings["method"]["arguments"]
-    if not shows_images(run) and not flow:
-        return {}, {}, ROWS
-    figures: dict[str, Figure] = {}
-    charts: dict[str, Chart] = {}
-    missing: list[str] = []
-    available = VIEW_FIGURES if model.method.batch_type is ViewBatch else FLOW_FIGURES if flow else FIGURES
-    available = available | (CONTRAST_FIGURES if has_contrast(model, dataset) else {})
-    for name, (_, figure) in (available if shows_images(run) else {}).items():
-        if name == "strands" and not {"predictive", "nuisance"} <= set(model.strands):
-            continue
-        if name == "quantiles" and isinstance(model.method, HasPosterior) and not _correlated(dataset):
-            continue  # codes with a prior have traversals over fixed values instead
-        if name == "neighbors" and not feature_strand_names(model.method):
+class Drawn(NamedTuple):
+    """The figures and charts of a run by name, a sentence on those that failed, and what lacks a score."""
+
+    figures: dict[str, Figure]
+    charts: dict[str, Chart]
+    missing: str = ""
+    unscored: Unscored = Unscored()
+
+
+def make_figures(model: Model, dataset: Dataset, wanted: Sequence[str | Draw | FigureEntry] = ()) -> Drawn:
+    """All figures and charts of a model.
+
+    Args:
+        model: A trained model.
+        dataset: The dataset of the run.
+        wanted: Names of figures, functions of a model and a dataset, or references of your own functions. Default:
+            those that the method chooses (`HasFigures`), otherwise all for which it has the abilities.
+    """
+    entries, problems = _chosen(model, dataset, wanted)
+    drawn = Drawn({}, {})
+    for name, entry in entries.items():
+        if any(stored_score(model.run, metric) is None for metric in entry.scores):
             continue
         try:
-            notes = _notes(run, model, dataset) if name == "quantiles" else {}
-            figures[name] = figure(model, dataset, **notes)
+            figure = entry.draw(model, dataset)
         except ValueError as error:
-            missing.append(str(error))
-    if flow:
-        charts = {name: chart_of(*chart) for name, chart in flow_charts(model, dataset).items()}
-    elif len(model.strands) > 1 and dataset.factor_space is not None:
-        try:
-            charts = _strand_charts(model, dataset)
-        except ValueError as error:
-            missing.append(str(error))
-    charts |= _factor_charts(run, model, dataset)
-    return (
-        figures,
-        charts,
-        " ".join(["Some figures could not be drawn.", *dict.fromkeys(missing)] if missing else []),
+            problems.append(_sentence(error))
+        except Exception as error:  # your own method or figure may raise anything; the page names it
+            problems.append(f"{entry.heading}: {type(error).__name__}: {_sentence(error)}")
+        else:
+            if isinstance(figure, Chart):
+                drawn.charts[name] = figure
+            elif isinstance(figure, Figure):
+                drawn.figures[name] = figure if figure.heading else figure._replace(heading=entry.heading)
+            else:
+                kind = type(figure).__name__
+                problems.append(
+                    f"{name} must return an unbraid.report.Figure or Chart; it returned a {kind}."
+                )
+    return drawn._replace(
+        missing=_missing(problems, has_figures=bool(entries) or len(model.shape) == 3),
+        unscored=_unscored(model, dataset, entries),
     )
+
+
+def page_metrics(model: Model, dataset: Dataset) -> tuple[str, ...]:
+    """The metrics whose stored scores the figures and tables of a report show."""
+    entries, _ = _chosen(model, dataset, ())
+    return tuple(dict.fromkeys(name for names in _scored_parts(dataset, entries).values() for name in names))
+
+
+def _scored_parts(dataset: Dataset, entries: Mapping[str, FigureEntry]) -> dict[str, tuple[str, ...]]:
+    """The metrics that each part of the page shows, by its heading."""
+    parts = {entry.heading: entry.scores for entry in entries.values() if entry.scores}
+    has_nuisances = bool(dataset.nuisances or dataset.hidden_nuisances)
+    return parts | ({"Linear probes per strand": (PROBES,)} if has_nuisances else {})
+
+
+def _unscored(model: Model, dataset: Dataset, entries: Mapping[str, FigureEntry]) -> Unscored:
+    lacking = {
+        heading: [metric for metric in metrics if stored_score(model.run, metric) is None]
+        for heading, metrics in _scored_parts(dataset, entries).items()
+    }
+    headings = tuple(heading for heading, metrics in lacking.items() if metrics)
+    return Unscored(headings, tuple(dict.fromkeys(name for metrics in lacking.values() for name in metrics)))
 
 
 def shows_images(run: Run) -> bool:
     return len(run.settings["data"]["shape"]) == 3
 
 
-def chart_of(heading: str, caption: str, draw: Callable[..., Any]) -> Chart:
-    """A chart for both backgrounds, from a function with the argument `dark`."""
-    light, dark = (file_bytes(draw(dark=dark), "svg") for dark in (False, True))
-    return Chart(heading, caption, light, dark, file_bytes(draw(dark=False), "png"))
+def named_entry(figure: Any) -> tuple[str, FigureEntry]:
+    """The name and the entry of a figure.
+
+    Args:
+        figure: A name, an entry, or your own function, which has the first sentence of its documentation as heading.
+    """
+    if isinstance(figure, str):
+        if not is_reference(figure):
+            return figure, lookup("figure", figure, FIGURES, or_else=", or your own FILE.py:FUNCTION")
+        figure = use(figure)
+    if isinstance(figure, FigureEntry):
+        return _plain_name(figure.draw), figure
+    if not callable(figure):
+        raise ValueError(f"A figure is a name, or a function of a model and a dataset; got {figure!r:.60}.")
+    name = _plain_name(figure)
+    sentence = (inspect.getdoc(figure) or "").partition("\n\n")[0].partition(". ")[0].rstrip(".")
+    heading = " ".join(sentence.split())
+    if not heading or len(heading) > MAX_HEADING:
+        heading = name.replace("_", " ").capitalize()
+    return name, FigureEntry(heading, cast(Draw, figure))
 
 
-def _correlated(dataset: Dataset) -> tuple[str, ...]:
-    """The two factors that were correlated in training, if any."""
-    return tuple((dataset.origin or {}).get("options", {}).get("correlate", ()))
+def _chosen(
+    model: Model, dataset: Dataset, wanted: Sequence[str | Draw | FigureEntry]
+) -> tuple[dict[str, FigureEntry], list[str]]:
+    """The figures that can be drawn, and a sentence for each figure that was asked for and cannot."""
+    if wanted:
+        entries = dict(map(named_entry, wanted))
+        lacking = {name: entry.unmet(model, dataset) for name, entry in entries.items()}
+        problems = [f"{name} needs {' and '.join(needs)}." for name, needs in lacking.items() if needs]
+        return {name: entry for name, entry in entries.items() if not lacking[name]}, problems
+    entries, problems = _choice_of_method(model)
+    if entries is None:
+        entries = {name: entry for name, entry in FIGURES.items() if entry.by_default(model, dataset)}
+    return {name: entry for name, entry in entries.items() if not entry.unmet(model, dataset)}, problems
 
 
-def _importances(run: Run, dataset: Dataset) -> dict[str, np.ndarray]:
-    """Importance of each row of the latest DCI score for each factor; empty without a score."""
-    found = [score for score in run.scores() if score["metric"] == "dci" and "evidence" in score]
-    if not found or dataset.factor_space is None:
-        return {}
-    sizes = zip(dataset.factor_space.names, dataset.factor_space.sizes, strict=True)
-    names = [name for name, size in sizes if size > 1 and name != dataset.instance]
-    table = np.asarray(found[-1]["evidence"]["importances"])
-    return dict(zip(names, table.T, strict=True)) if table.shape[1] == len(names) else {}
+def _choice_of_method(model: Model) -> tuple[dict[str, FigureEntry] | None, list[str]]:
+    """The figures that the method chooses, None without a choice, and a sentence for each that does not exist."""
+    if not isinstance(model.method, HasFigures):
+        return None, []
+    entries: dict[str, FigureEntry] = {}
+    problems: list[str] = []
+    try:
+        chosen: Iterable[str | Draw | FigureEntry] = model.method.figures()
+        for figure in chosen:
+            try:
+                name, entry = named_entry(figure)
+                entries[name] = entry
+            except (ValueError, OSError) as error:
+                problems.append(_sentence(error))
+    except Exception as error:  # your own method may raise anything; the page names it
+        problems.append(f"{model.method.name()}.figures: {type(error).__name__}: {_sentence(error)}")
+        return None, problems
+    return entries, problems
 
 
-def _notes(run: Run, model: Model, dataset: Dataset) -> dict[str, list]:
-    """Arguments for `quantile_traversals`; the most active dimension stands for a strand."""
-    importances = _importances(run, dataset)
-    if not importances:
-        return {}
-    rows = [model.strands[name] for name in _scored(model)]
-    if any(len(row) > 1 for row in rows):
-        amounts = activity(model, examples(dataset, 512, seed=0)).amounts
-        rows = [(max(row, key=lambda dim: amounts[dim]),) for row in rows]
-    return annotate_rows(importances, [dim for (dim,) in rows], _correlated(dataset))
+def _plain_name(figure: object) -> str:
+    """The name of a function, or of the class of another callable, as it appears in file names and in the page."""
+    name = getattr(figure, "__name__", type(figure).__name__)
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
 
 
-def _scored(model: Model) -> list[str | int]:
-    """Rows of DCI: the feature strands if the method has any, otherwise the dimensions of the default strand."""
-    return list(feature_strand_names(model.method) or model.strands[model.strands.default])
+def _missing(problems: list[str], *, has_figures: bool) -> str:
+    if problems:
+        return " ".join(["Some figures could not be drawn.", *dict.fromkeys(problems)])
+    return "" if has_figures else ROWS
 
 
-def _factor_charts(run: Run, model: Model, dataset: Dataset) -> dict[str, Chart]:
-    """The joint distribution of the correlated factors, and the importances of DCI."""
-    pair = _correlated(dataset)
-    charts = {}
-    if pair:
-        charts["joint"] = chart_of(
-            "Correlated factors",
-            f"Relative frequency of each pair of values of {pair[0]} and {pair[1]} in training (maximum 1).",
-            lambda dark: joint_chart(dataset, *pair, dark=dark),
-        )
-    if found := _importances(run, dataset):
-        importances, names = np.stack(list(found.values()), 1), list(found)
-        rows = [str(row) for row in _scored(model)]
-        unit = "dimension" if rows[0].isdecimal() else "strand"
-        charts["importance"] = chart_of(
-            f"Importance of each {unit} for each factor",
-            "Importances of DCI; the importances of each factor sum to 1."
-            + (" Red: correlated factors." if pair else ""),
-            lambda dark: importance_chart(importances, names, rows=rows, highlight=pair, dark=dark),
-        )
-    return charts
-
-
-def _strand_charts(model: Model, dataset: Dataset) -> dict[str, Chart]:
-    """Change of each dimension when one factor changes, and a t-SNE map per strand."""
-    changes, maps = dim_changes(model, dataset), strand_maps(model, dataset)
-    return {
-        "changes": chart_of(
-            "Change per dimension when one factor changes",
-            "Mean change of each dimension when one factor changes; 1 is the mean difference of two random images.",
-            lambda dark: change_chart(changes, model.strands, dark=dark),
-        ),
-        "maps": chart_of(
-            "t-SNE per strand",
-            f"t-SNE of each strand, colored by {maps.factor}.",
-            lambda dark: map_chart(maps, dark=dark),
-        ),
-    }
+def _sentence(error: Exception) -> str:
+    text = str(error).strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

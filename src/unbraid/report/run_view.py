@@ -1,6 +1,5 @@
 """One run as shown in a report: summary, figures, charts and the command that reproduces the run."""
 
-import contextlib
 import inspect
 import os
 from collections import Counter
@@ -11,18 +10,19 @@ from urllib.parse import quote
 
 import numpy as np
 
-from unbraid.methods import method_class
+from unbraid.custom_code import CodeNotNamed
 from unbraid.options import first_sentence
 from unbraid.progress import duration
-from unbraid.report.charts import curve_chart, curves_of, file_bytes, kl_chart
+from unbraid.report.charts import Chart, curve_chart, curves_of, file_bytes, kl_chart
 from unbraid.report.command import command_of
+from unbraid.report.figure_table import Draw, FigureEntry
 from unbraid.report.figures import Figure
 from unbraid.report.image_grid import png_bytes
 from unbraid.report.probe_table import ProbeTable, probe_table
-from unbraid.report.run_figures import ROWS, Chart, make_figures, shows_images
+from unbraid.report.run_figures import ROWS, Drawn, Unscored, make_figures, named_entry, shows_images
 from unbraid.report.scores import kl_table
-from unbraid.report.subembeddings import accuracies, accuracy_chart
-from unbraid.runs import Run, load, training_dataset, write_atomically
+from unbraid.report.subembeddings import accuracy_chart, strand_accuracies
+from unbraid.runs import Run, load, method_of, training_dataset, write_atomically
 
 EXPLORER = "explorer.html"  # in the run folder
 
@@ -38,27 +38,42 @@ class RunView(NamedTuple):
     summary: str
     figures: dict[str, Figure]
     charts: dict[str, Chart]
-    probe_table: ProbeTable | None  # None if the dataset has no nuisances
+    probe_table: ProbeTable | None  # None without a score
     missing: str  # which figures are missing, and why
+    unscored: Unscored  # what lacks a score, and which metrics compute it
     command: str
     no_command: str  # why there is no command
     explorer: str = ""  # URL of the explorer relative to the page, if it exists
 
 
-def view_run(run: Run, label: str, root: Path | str | None = None) -> RunView:
-    """Everything that a report shows of a run; `missing` names what could not be drawn."""
+def view_run(
+    run: Run,
+    label: str,
+    root: Path | str | None = None,
+    *,
+    figures: Sequence[str | Draw | FigureEntry] = (),
+    needs_code: bool = False,
+) -> RunView:
+    """Everything that a report shows of a run; `missing` names what could not be drawn.
+
+    Args:
+        run: The run.
+        label: Its label, unique on the page.
+        root: Data root, for runs on official files.
+        figures: Figures to draw. Default: those that the method chooses.
+        needs_code: Whether to raise if the run uses your own code that was not named, instead of leaving out figures.
+    """
+    for figure in figures:
+        named_entry(figure)  # raises for an unknown name
     method, citation, sentence = about(run)
-    figures: dict[str, Figure] = {}
-    charts: dict[str, Chart] = {}
-    probes, missing = None, ""
     try:
         model, dataset = load(run.folder, device="cpu"), training_dataset(run, root)
     except (ValueError, OSError, RuntimeError) as error:
-        missing = f"No figures for this run. {error}" if shows_images(run) else ROWS
+        if needs_code and isinstance(error, CodeNotNamed):
+            raise
+        drawn = Drawn({}, {}, f"No figures for this run. {error}" if shows_images(run) else ROWS)
     else:
-        figures, charts, missing = make_figures(run, model, dataset)
-        with contextlib.suppress(ValueError):  # too few observations for probes
-            probes = probe_table(run, model, dataset)
+        drawn = make_figures(model, dataset, figures)
     try:
         command, no_command = command_of(run), ""
     except ValueError as error:
@@ -70,10 +85,11 @@ def view_run(run: Run, label: str, root: Path | str | None = None) -> RunView:
         citation=citation,
         sentence=sentence,
         summary=_summary(run),
-        figures=figures,
-        charts=charts,
-        probe_table=probes,
-        missing=missing,
+        figures=drawn.figures,
+        charts=drawn.charts,
+        probe_table=probe_table(run),
+        missing=drawn.missing,
+        unscored=drawn.unscored,
         command=command,
         no_command=no_command,
     )
@@ -115,9 +131,9 @@ def labels_of(runs: Sequence[Run]) -> list[str]:
 
 
 def probe_accuracies(run: Run) -> dict[str, dict[str, float]]:
-    """Probe accuracies of the inner strands of r and of z, by title; empty without a `disentanglement_gap` score."""
-    tables = {strand: accuracies(run, strand) for strand in ("r", "z")}
-    return {f"accuracy in %, strands of {strand}": table for strand, table in tables.items() if table}
+    """Probe accuracies of the strands within a strand, by title; empty without a `disentanglement_gap` score."""
+    tables = strand_accuracies(run)
+    return {f"accuracy in %, strands of {strand}": table for strand, table in tables.items()}
 
 
 def save_figures(view: RunView) -> None:
@@ -140,13 +156,19 @@ def save_figures(view: RunView) -> None:
 
 
 def about(run: Run) -> tuple[str, str, str]:
-    """Name and citation of the method from its module, and the first sentence of its class."""
+    """Name and citation of the method from its module, and the first sentence of its class.
+
+    Your own method has the name of its class and no citation.
+    """
     try:
-        cls = method_class(run.method_name)
+        cls = method_of(run)
     except ValueError:
         return run.method_name, "", ""
+    sentence = first_sentence(cls) if "__doc__" in vars(cls) and cls.__doc__ else ""
+    if not cls.__module__.startswith("unbraid."):
+        return run.method_name, "", sentence
     name, _, citation = first_sentence(inspect.getmodule(cls)).partition(". ")
-    return name or run.method_name, citation, first_sentence(cls)
+    return name or run.method_name, citation, sentence
 
 
 def _file_name(term: str) -> str:

@@ -1,20 +1,23 @@
 """Tables of scores, and of KL and mutual information per dimension."""
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from unbraid.evaluation import find_metric
 from unbraid.options import first_sentence
 from unbraid.report.figures import ACTIVE_THRESHOLD
 from unbraid.runs import Run
+from unbraid.studies import is_further
+
+DIRECTIONS = {True: "Higher is better.", False: "Lower is better.", None: ""}
 
 
 class ScoreRow(NamedTuple):
     """One row of the table: one score, with one value per run."""
 
     metric: str
-    description: str  # one sentence; empty for secondary values
+    description: str  # what it is, and which direction is better; empty for secondary values
     values: list[float | None]  # one per run, None for a run without this score
     protocol: str
     n: int
@@ -22,6 +25,7 @@ class ScoreRow(NamedTuple):
     seed: int
     is_secondary: bool  # an additional value of a metric, such as `mig.rmig`
     dataset: str = ""  # evaluation dataset, if it is not the training dataset
+    higher_is_better: bool | None = None  # None: neither direction is better
 
 
 class DimensionRow(NamedTuple):
@@ -46,17 +50,21 @@ def score_rows(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ScoreR
     """The scores of several runs, one row per metric, protocol, sample size, seed and dataset."""
     keys = ("metric", "protocol", "n", "n_test", "seed", "on")
     values_by_key: dict[tuple[Any, ...], dict[str, float]] = {}
+    directions: dict[tuple[Any, ...], bool | None] = {}
     for run, entries in scores.items():
         for entry in entries:
             key = tuple(entry.get(name, "" if name == "on" else 0) for name in keys)
             values_by_key.setdefault(key, {})[run] = entry["value"]
+            directions[key] = entry.get("higher_is_better")
     rows = []
-    for (metric, protocol, n, n_test, seed, dataset), values in values_by_key.items():
-        is_secondary = "." in metric
+    for key, values in values_by_key.items():
+        metric, protocol, n, n_test, seed, dataset = key
+        is_secondary = is_further(metric)
+        sentences = [metric_description(metric), DIRECTIONS[directions[key]]]
         rows.append(
             ScoreRow(
                 metric=metric,
-                description="" if is_secondary else metric_description(metric),
+                description="" if is_secondary else " ".join(filter(None, sentences)),
                 values=[values.get(run) for run in scores],
                 protocol=protocol,
                 n=n,
@@ -64,20 +72,19 @@ def score_rows(scores: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[ScoreR
                 seed=seed,
                 is_secondary=is_secondary,
                 dataset=dataset,
+                higher_is_better=directions[key],
             )
         )
     return rows
 
 
 def metric_description(metric: str) -> str:
-    """The first sentence of a metric's documentation."""
-    from unbraid import metrics
-
-    name = metric.rpartition(":")[2]
-    if name == "reconstruction":
-        return "Reconstruction loss, in nats per image if the method has a likelihood (lower is better)."
-    function = getattr(metrics, "kl_per_dim" if name == "kl" else name, None)
-    return first_sentence(function) if inspect.isfunction(function) else ""
+    """The first sentence about a metric; empty for your own metric that was not named in this process."""
+    try:
+        _, function = find_metric(metric)
+    except ValueError:
+        return ""
+    return first_sentence(function)
 
 
 def kl_table(run: Run) -> KLTable | None:

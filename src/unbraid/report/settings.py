@@ -1,5 +1,6 @@
 """Settings and versions of runs, side by side."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,14 +8,21 @@ from unbraid.runs import Run
 
 
 def settings_of(run: Run) -> dict[str, str]:
-    """Options of the run as text, by name."""
-    groups = {
+    """Options of the run as text, by name; a name that two owners have is written in full, `data.noise`."""
+    data = run.settings["data"]
+    groups: dict[str, dict[str, Any]] = {
         "method": {"method": run.method_name, **run.settings["method"]["arguments"]},
-        "data": {key: value for key, value in run.settings["data"].items() if key != "origin"},
+        "data": (data["origin"] or {"options": {}})["options"]
+        | {key: value for key, value in data.items() if key != "origin"},
         "draw": {"draw": run.settings["draw"]["name"], **run.settings["draw"]["arguments"]},
         "training": run.settings["training"],
     }
-    return {name: format_value(value) for group in groups.values() for name, value in group.items()}
+    counts = Counter(name for group in groups.values() for name in group)
+    return {
+        name if counts[name] == 1 else f"{owner}.{name}": format_value(value)
+        for owner, group in groups.items()
+        for name, value in group.items()
+    }
 
 
 def side_by_side(tables: Mapping[str, Mapping[str, str]]) -> list[tuple[str, list[str], bool]]:

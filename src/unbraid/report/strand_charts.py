@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unbraid.report.charts import COLORS, DARK_COLORS, foreground_color
-from unbraid.report.strand_figures import DimChanges, StrandMaps, innermost_strands
+from unbraid.data import Dataset
+from unbraid.report.charts import COLORS, DARK_COLORS, Chart, chart_of, foreground_color
+from unbraid.report.strand_figures import DimChanges, StrandMaps, dim_changes, strand_maps
+from unbraid.runs import Model
+from unbraid.strands import innermost_strands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +17,26 @@ if TYPE_CHECKING:
 
 
 MAX_DIMS = 16  # maximum number of dimensions shown per strand
+
+
+def changes(model: Model, dataset: Dataset) -> Chart:
+    """Change of each dimension when one factor changes."""
+    found = dim_changes(model, dataset)
+    return chart_of(
+        "Change per dimension when one factor changes",
+        "Mean change of each dimension when one factor changes; 1 is the mean difference of two random images.",
+        lambda dark: change_chart(found, model.strands, dark=dark),
+    )
+
+
+def maps(model: Model, dataset: Dataset) -> Chart:
+    """A t-SNE map per strand."""
+    found = strand_maps(model, dataset)
+    return chart_of(
+        "t-SNE per strand",
+        f"t-SNE of each strand, colored by {found.factor}.",
+        lambda dark: map_chart(found, dark=dark),
+    )
 
 
 def change_chart(

@@ -3,7 +3,7 @@
 Reconstruction for Disentanglement, Contrast for Invariance, 2022: Figs. 5 to 8.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 from unbraid.data import Dataset, PairDraw
 from unbraid.report.figures import Figure, Row
 from unbraid.runs import Model
+from unbraid.strands import innermost_strands
 from unbraid.types import Factors, Observations
 
 INACTIVE = 0.02  # least mean difference of two random observations in an active dimension
@@ -133,15 +134,6 @@ def strand_maps(
     values = numbers[:, tables.factor_space.column(factor)].numpy()
     names = tables.value_names.get(factor)
     return StrandMaps(points, factor, values if names is None else np.asarray(names)[values])
-
-
-def innermost_strands(strands: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
-    """The strands that contain no other strand."""
-    return tuple(
-        name
-        for name, dims in strands.items()
-        if not any(set(other) < set(dims) for other in strands.values())
-    )
 
 
 def _pairs(dataset: Dataset, count: int, seed: int) -> tuple[Observations, Observations]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from unbraid.progress import duration
 from unbraid.report.charts import curves_of, file_bytes
+from unbraid.report.figure_table import Draw, FigureEntry
 from unbraid.report.page import PageText, shared
 from unbraid.report.rendering import templates, uri
 from unbraid.report.run_view import RunView, view_run, with_explorers
@@ -19,11 +20,12 @@ from unbraid.studies import (
     Row,
     StudyFolder,
     compare_methods,
-    direction,
     html,
+    is_further,
     open_study,
     rank_correlations,
     scores_for,
+    sign,
     tidy,
     varying_options,
 )
@@ -47,14 +49,18 @@ def write_study_report(
     *,
     title: str | None = None,
     root: Path | str | None = None,
+    figures: Sequence[str | Draw | FigureEntry] = (),
 ) -> Path:
     """Writes one self-contained HTML page about a study.
+
+    Figures of runs of your own code need the code to be named before (`unbraid.use`); everything else does not.
 
     Args:
         folder: Study folder.
         out: HTML file. Default: `report.html` in the study folder.
         title: Title of the page. Default: the name of the recipe.
         root: Data root, for runs on official files.
+        figures: Figures of the example runs, as in `write_report`.
     """
     study = open_study(folder)
     if not study.finished and not study.failures:
@@ -62,7 +68,10 @@ def write_study_report(
     path = study.folder / "report.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     chosen = shown_runs(study)
-    views = [view_run(run, label, root) for (_, run), label in zip(chosen, _labels(chosen), strict=True)]
+    views = [
+        view_run(run, label, root, figures=figures)
+        for (_, run), label in zip(chosen, _labels(chosen), strict=True)
+    ]
     views = with_explorers(views, path)
     content = render(study, views, title or study.recipe).encode()
     shown = views
@@ -110,7 +119,7 @@ def shown_runs(study: StudyFolder) -> list[tuple[Plan, Run]]:
     groups: dict[tuple[str, str], list[tuple[Plan, Run]]] = {}
     for plan, run in study.finished:
         if run.finished:
-            groups.setdefault((plan.method, run.data_name), []).append((plan, run))
+            groups.setdefault((plan.method_name, run.data_name), []).append((plan, run))
     if len(groups) > MAX_RUNS:
         first: dict[str, tuple[str, str]] = {}
         for key in groups:
@@ -120,24 +129,29 @@ def shown_runs(study: StudyFolder) -> list[tuple[Plan, Run]]:
 
 
 def _typical(group: Sequence[tuple[Plan, Run]]) -> tuple[Plan, Run]:
-    metric = next((name for name in group[0][0].metrics if direction(name)), None)
+    scores = scores_for(*group[0])
+    directed = next((score for score in scores if score["higher_is_better"] is not None), None)
+    if directed is None:
+        return group[0]
+    metric, direction = directed["metric"], sign(directed["higher_is_better"])
     settings: dict[str, list[tuple[float, tuple[Plan, Run]]]] = {}
     for plan, run in group:
         value = next((score["value"] for score in scores_for(plan, run) if score["metric"] == metric), None)
         if value is not None and math.isfinite(value):
             options = {name: option for name, option in plan.options.items() if name != "seed"}
             settings.setdefault(str(to_json(options)), []).append((value, (plan, run)))
-    if metric is None or not settings:
+    if not settings:
         return group[0]
     means = {name: sum(value for value, _ in found) / len(found) for name, found in settings.items()}
-    best = max(means, key=lambda name: direction(metric) * means[name])
+    best = max(means, key=lambda name: direction * means[name])
     return min(settings[best], key=lambda one: abs(one[0] - means[best]))[1]
 
 
 def _labels(chosen: Sequence[tuple[Plan, Run]]) -> list[str]:
     datasets = {run.data_name for _, run in chosen}
     return [
-        plan.method if len(datasets) == 1 else f"{plan.method} on {run.data_name}" for plan, run in chosen
+        plan.method_name if len(datasets) == 1 else f"{plan.method_name} on {run.data_name}"
+        for plan, run in chosen
     ]
 
 
@@ -151,7 +165,7 @@ def _facts(study: StudyFolder) -> list[tuple[str, str]]:
     failed = f", {len(study.failures)} failed" if study.failures else ""
     facts: dict[str, Any] = {
         "runs": f"{len(runs)} of {study.num_plans} done{failed}",
-        "methods": ", ".join(dict.fromkeys(plan.method for plan in plans)),
+        "methods": ", ".join(dict.fromkeys(plan.method_name for plan in plans)),
         "data": ", ".join(dict.fromkeys(run.data_name for run in runs)),
         "varied options": ", ".join(settings),
         "seeds": ", ".join(map(str, sorted({run.seed for run in runs}))),
@@ -166,8 +180,9 @@ def _facts(study: StudyFolder) -> list[tuple[str, str]]:
 
 def _effects(rows: Sequence[Row]) -> list[Effect]:
     """Charts of each score over each numeric option that takes several values."""
-    metrics = [name for name in dict.fromkeys(row.metric for row in rows) if "." not in name]
-    metrics.sort(key=lambda name: direction(name) == 0)
+    metrics = [name for name in dict.fromkeys(row.metric for row in rows) if not is_further(name)]
+    directed = {row.metric for row in rows if row.higher_is_better is not None}
+    metrics.sort(key=lambda name: name not in directed)
     effects = []
     for metric in metrics:
         for setting in varied_settings(rows):

@@ -137,13 +137,24 @@ def map_chart(
     return figure
 
 
-def accuracies(run: Run, strand: str = "z") -> dict[str, float]:
-    """Latest probe accuracies of a strand and of its inner strands, then chance; empty without a score."""
-    prefix = f"{strand}:{SCORE}."
+def strand_accuracies(run: Run) -> dict[str, dict[str, float]]:
+    """Latest probe accuracies of each strand that was scored and of its inner strands, then chance, by strand."""
+    names = [score["metric"] for score in run.scores()]
+    scored = [name for name in names if name == SCORE or name.endswith(f":{SCORE}")]
+    tables = {(name.rpartition(":")[0] or "code"): _accuracies(run, name) for name in scored}
+    return {strand: table for strand, table in tables.items() if table}
+
+
+def _accuracies(run: Run, metric: str) -> dict[str, float]:
     scores = {score["metric"]: score["value"] for score in run.scores()}
-    found = {name.removeprefix(prefix): value for name, value in scores.items() if name.startswith(prefix)}
+    found = {
+        name.removeprefix(f"{metric}."): value
+        for name, value in scores.items()
+        if name.startswith(f"{metric}.")
+    }
+    whole = metric.rpartition(":")[0] or "code"
     table = {
-        name.removeprefix("accuracy.").replace("whole.", f"{strand}."): value
+        name.removeprefix("accuracy.").replace("whole.", f"{whole}."): value
         for name, value in found.items()
         if name.startswith("accuracy.")
     }

@@ -5,6 +5,7 @@ from unbraid.runs.folder import (
     History,
     Run,
     identity,
+    read_json,
     read_tensors,
     versions,
     write_atomically,
@@ -12,6 +13,7 @@ from unbraid.runs.folder import (
     write_tensors,
 )
 from unbraid.runs.model import Model, as_observations, load
+from unbraid.runs.rebuild import method_of
 from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
 from unbraid.runs.scores import Scores
 
@@ -25,6 +27,8 @@ __all__ = [
     "evaluation_dataset",
     "identity",
     "load",
+    "method_of",
+    "read_json",
     "read_tensors",
     "training_dataset",
     "versions",

@@ -41,6 +41,11 @@ class ExportedModel:
         return self.settings["method"]["name"]
 
     @property
+    def plan(self) -> dict[str, Any] | None:
+        """The plan of the run that was exported; None if its method or dataset was made in Python."""
+        return self.settings.get("plan")
+
+    @property
     def columns(self) -> ColumnScaler | None:
         """The scaler of the table's columns, if rows were standardized."""
         columns = self.settings["data"].get("columns")

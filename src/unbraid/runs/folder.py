@@ -1,6 +1,7 @@
 """The run folder: what is written, and how it is read back.
 
     run.json                the settings: method, data, draw and training, and the number of the format
+    plan.json               the plan: method, dataset and all options by owner, if the run can be repeated by name
     versions.json           versions, platform and device
     history.jsonl           one line per logged step: terms in nats per observation, seconds
     checkpoint.safetensors  weights, optimizers and generators, from which training resumes exactly
@@ -30,6 +31,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 from unbraid.runs.scores import Scores
+from unbraid.settings import differences
 
 FORMAT = 1
 PARTS = ("method", "data", "training")
@@ -158,6 +160,12 @@ class Run:
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines if line.endswith("}")]
 
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """The plan that repeats the run; None if its method or dataset was made in Python."""
+        path = self.folder / "plan.json"
+        return read_json(path) if path.exists() else None
+
     def versions(self) -> dict[str, str]:
         """Versions, platform and device of the training; empty if there is no versions.json."""
         path = self.folder / "versions.json"
@@ -228,15 +236,6 @@ def identity(settings: Mapping[str, Any]) -> str:
     """A short hash of the settings; equal settings have equal hashes."""
     canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
-
-
-def differences(a: Any, b: Any, name: str = "") -> set[str]:
-    """The dotted names of the settings that differ."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        return set().union(
-            *(differences(a.get(key), b.get(key), f"{name}.{key}".lstrip(".")) for key in {*a, *b})
-        )
-    return set() if a == b else {name}
 
 
 def _create_folder(folder: Path) -> None:

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from unbraid.data import ColumnScaler
 from unbraid.distributed import choose_device
-from unbraid.methods import Method, Predicts, method_class
+from unbraid.methods import Method, Predicts
 from unbraid.runs.exported_model import ExportedModel, is_exported
 from unbraid.runs.folder import Run
-from unbraid.settings import from_json
+from unbraid.runs.rebuild import rebuild_method
 from unbraid.strands import Strands
 from unbraid.types import Codes, Logits, Observations
 
@@ -34,13 +34,11 @@ def load(
         folder: Folder of the run or of the export.
         weights: Weights: last, or best (lowest validation loss). Default: last.
         device: Device: auto, cpu, cuda, cuda:N or mps. Default: auto.
-        method: Class of the method, if the run trained a custom method.
+        method: Class of the method, if the run trained your own method and `unbraid.use` has not named it.
         **networks: Custom networks by argument name: `encoder=MyEncoder()`.
     """
     stored = ExportedModel(folder) if is_exported(folder) else Run(folder)
-    arguments = stored.settings["method"]["arguments"]
-    recorded = {name: from_json(value) for name, value in arguments.items() if name not in networks}
-    built = (method or method_class(stored.method_name))(**recorded, **networks)
+    built = rebuild_method(stored, method, networks)
     built.load_state_dict(stored.weights(weights))
     shape = tuple(stored.settings["data"]["shape"])
     if isinstance(stored, ExportedModel):

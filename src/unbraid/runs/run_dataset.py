@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from unbraid.custom_code import is_reference, require_known
 from unbraid.data import Dataset, open_dataset
 from unbraid.options import to_cli_args
 from unbraid.runs.folder import Run
@@ -55,6 +56,9 @@ def _origin(run: Run) -> dict[str, Any]:
         raise ValueError(
             f"{run.folder} was trained on {run.data_name}, a dataset created in Python. Pass the dataset to `evaluate`."
         )
+    for name in (origin["name"], origin["options"].get("background")):
+        if isinstance(name, str) and is_reference(name):  # a run folder never makes code run
+            require_known(name, option="--data", owner=str(run.folder))
     return origin
 
 

@@ -2,7 +2,7 @@
 
 from unbraid.studies.aggregate import scores_for, tidy, varying_options
 from unbraid.studies.compare import Comparison, compare_methods, compare_runs, rank_correlations
-from unbraid.studies.plan import Plan, Recipe, allowed_options, replace
+from unbraid.studies.plan import Plan, Recipe, plan_options, replace
 from unbraid.studies.results import (
     StudyFolder,
     is_study,
@@ -14,7 +14,7 @@ from unbraid.studies.results import (
 from unbraid.studies.select import Selection, select
 from unbraid.studies.status import StatusLines
 from unbraid.studies.study import StudyResult, study
-from unbraid.studies.tables import Published, Row, direction, html, render_table
+from unbraid.studies.tables import Published, Row, html, is_further, render_table, sign
 
 __all__ = [
     "Comparison",
@@ -26,14 +26,14 @@ __all__ = [
     "StatusLines",
     "StudyFolder",
     "StudyResult",
-    "allowed_options",
     "compare_methods",
     "compare_runs",
-    "direction",
     "html",
+    "is_further",
     "is_study",
     "markdown",
     "open_study",
+    "plan_options",
     "rank_correlations",
     "read_records",
     "render_table",
@@ -41,6 +41,7 @@ __all__ = [
     "results",
     "scores_for",
     "select",
+    "sign",
     "study",
     "tidy",
     "varying_options",

@@ -11,8 +11,8 @@ from unbraid.studies.plan import Plan
 from unbraid.studies.tables import Published, Row, format_setting
 
 COLUMNS = (
-    *("method", "data", "on", "settings", "seed", "metric", "protocol", "value", "n", "n_test", "seconds"),
-    *("run", "unbraid", "torch"),
+    *("method", "data", "on", "settings", "seed", "metric", "protocol", "value", "higher_is_better"),
+    *("n", "n_test", "seconds", "run", "unbraid", "torch"),
 )
 FinishedRuns = Sequence[tuple[Plan, Run]]
 
@@ -36,7 +36,7 @@ def tidy(finished: FinishedRuns) -> list[dict[str, Any]]:
         settings = {name: value for name, value in plan.options.items() if name != "seed"}
         for score in scores_for(plan, run):
             record = {
-                "method": plan.method,
+                "method": plan.method_name,
                 "data": run.data_name,
                 "on": score.get("on", ""),
                 "settings": json.dumps(to_json(settings), sort_keys=True),
@@ -45,10 +45,7 @@ def tidy(finished: FinishedRuns) -> list[dict[str, Any]]:
                 "unbraid": versions.get("unbraid", ""),
                 "torch": versions.get("torch", ""),
             }
-            record |= {
-                name: score[name] for name in ("metric", "protocol", "value", "n", "n_test", "seconds")
-            }
-            records.append({name: record[name] for name in COLUMNS})
+            records.append({name: (score | record)[name] for name in COLUMNS})
     return records
 
 
@@ -58,23 +55,26 @@ def aggregate(finished: FinishedRuns, published: Published | None = None) -> lis
     If runs on one dataset are evaluated on several datasets, the evaluation dataset becomes a setting of the row, and
     so does every evaluation argument that differs between two plans of the same run.
     """
-    evaluated = [(plan, run.data_name, scores_for(plan, run)) for plan, run in finished]
+    evaluated = [(plan, run, scores_for(plan, run)) for plan, run in finished]
     evaluated_on: dict[str, set[str]] = {}
-    for _, data, scores in evaluated:
-        evaluated_on.setdefault(data, set()).update(score.get("on", "") for score in scores)
+    for _, run, scores in evaluated:
+        evaluated_on.setdefault(run.data_name, set()).update(score.get("on", "") for score in scores)
     plans = [plan for plan, _ in finished]
-    varying, varying_evaluation = varying_options(plans), _varying_evaluation(plans)
+    varying, varying_evaluation = varying_options(plans), _varying_evaluation(finished)
     values: dict[tuple[str, str, str, str, str], list[float]] = {}
     min_samples: dict[tuple[str, str, str, str, str], int] = {}
-    for plan, data, scores in evaluated:
-        settings = {name: value for name, value in plan.options.items() if name in varying[plan.method]}
-        settings |= {name: plan.evaluation.get(name) for name in varying_evaluation.get(plan.folder_name, ())}
+    directions: dict[tuple[str, str, str, str, str], bool | None] = {}
+    for plan, run, scores in evaluated:
+        data = run.data_name
+        settings = {name: value for name, value in plan.options.items() if name in varying[plan.method_name]}
+        settings |= {name: plan.evaluation.get(name) for name in varying_evaluation.get(run.folder.name, ())}
         for score in scores:
             evaluation_dataset = {"on": score.get("on", "")} if len(evaluated_on[data]) > 1 else {}
             settings_json = json.dumps(to_json(settings | evaluation_dataset), sort_keys=True)
-            key = (plan.method, data, settings_json, score["metric"], score["protocol"])
+            key = (plan.method_name, data, settings_json, score["metric"], score["protocol"])
             values.setdefault(key, []).append(score["value"])
             min_samples[key] = min(score["n"], min_samples.get(key, score["n"]))
+            directions[key] = score["higher_is_better"]
     return [
         Row(
             *(method, data, json.loads(settings_json), metric, protocol),
@@ -83,6 +83,7 @@ def aggregate(finished: FinishedRuns, published: Published | None = None) -> lis
             len(seed_values),
             _published(published or {}, method, data, json.loads(settings_json), metric),
             min_samples[method, data, settings_json, metric, protocol],
+            directions[method, data, settings_json, metric, protocol],
         )
         for (method, data, settings_json, metric, protocol), seed_values in values.items()
     ]
@@ -93,8 +94,8 @@ def varying_options(plans: Iterable[Plan]) -> dict[str, set[str]]:
     counts: dict[str, int] = {}
     by_method: dict[str, dict[str, list[str]]] = {}
     for plan in plans:
-        counts[plan.method] = counts.get(plan.method, 0) + 1
-        options = by_method.setdefault(plan.method, {})
+        counts[plan.method_name] = counts.get(plan.method_name, 0) + 1
+        options = by_method.setdefault(plan.method_name, {})
         for name, value in plan.options.items():
             options.setdefault(name, []).append(json.dumps(to_json(value), sort_keys=True))
     return {
@@ -107,11 +108,11 @@ def varying_options(plans: Iterable[Plan]) -> dict[str, set[str]]:
     }
 
 
-def _varying_evaluation(plans: Iterable[Plan]) -> dict[str, list[str]]:
+def _varying_evaluation(finished: FinishedRuns) -> dict[str, list[str]]:
     """Per run folder, the evaluation arguments that differ between its plans, except the evaluation dataset."""
     by_folder: dict[str, list[Mapping[str, Any]]] = {}
-    for plan in plans:
-        by_folder.setdefault(plan.folder_name, []).append(plan.evaluation)
+    for plan, run in finished:
+        by_folder.setdefault(run.folder.name, []).append(plan.evaluation)
     return {
         folder: [
             name

@@ -11,7 +11,7 @@ from scipy import stats
 
 from unbraid.runs import Run
 from unbraid.settings import flatten, lookup
-from unbraid.studies.tables import direction, format_setting
+from unbraid.studies.tables import format_setting, is_further, sign
 
 CONFIDENCE = 0.95
 Record = Mapping[str, Any]  # of results.csv
@@ -66,16 +66,16 @@ def compare_methods(
             default: the best on each dataset.
     """
     comparisons = []
-    for key, scores in _comparisons(_of_metric(records, metric)).items():
-        sign = direction(key[1]) or 1
+    for key, (higher_is_better, scores) in _comparisons(_of_metric(records, metric)).items():
+        direction = sign(higher_is_better) or 1
         means = {name: float(np.mean(list(values.values()))) for name, values in scores.items()}
-        best_first = sorted(scores, key=lambda name: -sign * means[name])
+        best_first = sorted(scores, key=lambda name: -direction * means[name])
         first = best_first[0] if method is None else _full_name(method, best_first, key[0])
         for second in best_first:
             if second != first:
                 common = scores[first].keys() & scores[second]
                 differences = [scores[first][seed] - scores[second][seed] for seed in common]
-                verdict = _verdict(differences, key[1])
+                verdict = _verdict(differences, higher_is_better)
                 comparisons.append(Comparison(*key, first, second, means[first], means[second], *verdict))
     return comparisons
 
@@ -109,7 +109,7 @@ def rank_correlations(
     for record in selected:
         suffix = f" ({record['protocol']})" if len(protocols[record["metric"]]) > 1 else ""
         table = tables.setdefault(record["data"], {}).setdefault(record["metric"] + suffix, {})
-        table[f"{record['run']} {record['on']}"] = (direction(record["metric"]) or 1) * record["value"]
+        table[f"{record['run']} {record['on']}"] = (sign(record["higher_is_better"]) or 1) * record["value"]
     correlations = []
     for data, table in tables.items():
         runs = list(dict.fromkeys(run for values in table.values() for run in values))
@@ -144,24 +144,27 @@ def compare_runs(first: Run | Path | str, second: Run | Path | str) -> SideBySid
 
 def _of_metric(records: Sequence[Record], metric: str | None) -> list[Record]:
     if metric is None:
-        return [record for record in records if "." not in record["metric"]]
+        return [record for record in records if not is_further(record["metric"])]
     lookup("score of the study", metric, dict.fromkeys(record["metric"] for record in records))
     return [record for record in records if record["metric"] == metric]
 
 
-def _comparisons(records: Sequence[Record]) -> dict[tuple[str, str, str], dict[str, dict[int, float]]]:
-    """The scores by dataset, metric and protocol, then by method with settings, then by seed."""
+def _comparisons(
+    records: Sequence[Record],
+) -> dict[tuple[str, str, str], tuple[bool | None, dict[str, dict[int, float]]]]:
+    """Whether higher is better and the scores, by dataset, metric and protocol; scores by method, then by seed."""
     names, evaluated_on = _names(records), {}
     for record in records:
         evaluated_on.setdefault(record["data"], set()).add(record["on"])
-    comparisons: dict[tuple[str, str, str], dict[str, dict[int, float]]] = {}
+    comparisons: dict[tuple[str, str, str], tuple[bool | None, dict[str, dict[int, float]]]] = {}
     for record in records:
         data = record["data"]
         label = f"{data}, evaluated on {record['on'] or data}" if len(evaluated_on[data]) > 1 else data
-        scores = comparisons.setdefault((label, record["metric"], record["protocol"]), {})
+        key = (label, record["metric"], record["protocol"])
+        _, scores = comparisons.setdefault(key, (record["higher_is_better"], {}))
         name = names[data, record["method"], record["settings"]]
         scores.setdefault(name, {})[record["seed"]] = record["value"]
-    return {key: scores for key, scores in comparisons.items() if len(scores) > 1}
+    return {key: (better, scores) for key, (better, scores) in comparisons.items() if len(scores) > 1}
 
 
 def _names(records: Iterable[Record]) -> dict[tuple[str, str, str], str]:
@@ -194,14 +197,16 @@ def _full_name(method: str, names: Sequence[str], data: str) -> str:
     return method
 
 
-def _verdict(differences: Sequence[float], metric: str) -> tuple[float, float | None, float | None, int, str]:
+def _verdict(
+    differences: Sequence[float], higher_is_better: bool | None
+) -> tuple[float, float | None, float | None, int, str]:
     """The mean difference, its interval, the number of seeds and the verdict."""
     mean = float(np.mean(differences)) if differences else float("nan")
     if len(differences) < 2:
         return mean, None, None, len(differences), "too few seeds"
     low, high = interval(np.array(differences))
-    above, below = {1: ("ahead", "behind"), -1: ("behind", "ahead"), 0: ("higher", "lower")}[
-        direction(metric)
+    above, below = {True: ("ahead", "behind"), False: ("behind", "ahead"), None: ("higher", "lower")}[
+        higher_is_better
     ]
     return mean, low, high, len(differences), above if low > 0 else below if high < 0 else "tie"
 

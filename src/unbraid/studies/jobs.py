@@ -7,6 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from unbraid.evaluation import evaluate, score_name
 from unbraid.runs import Run
 from unbraid.studies.aggregate import evaluation_key, scores_for
 from unbraid.studies.plan import Plan
@@ -71,8 +72,13 @@ def finished_run(plan: Plan, folder: Path) -> Run | None:
     if not (run_folder / "finished.json").exists():
         return None
     run = Run(run_folder)
+    return run if run.finished and not missing_metrics(plan, run) else None
+
+
+def missing_metrics(plan: Plan, run: Run) -> list[str]:
+    """The metrics of the plan that the run has no score of."""
     present = {score["metric"] for score in scores_for(plan, run)}
-    return run if run.finished and present.issuperset(plan.metrics) else None
+    return [metric for metric in plan.metrics if score_name(metric) not in present]
 
 
 def pending_plans(job: Job, folder: Path) -> dict[str, Plan]:
@@ -117,6 +123,8 @@ def run_job(
 
     With a population, `on_trained` is called with the name of each run folder when its training has succeeded.
     """
+    for plan in job.plans:
+        plan.use_code()  # a worker process has not imported the plan's own code yet
     errors: Mapping[str, Exception] = {}
     if context.population > 1 and job.stage != "evaluation":
         errors = _train_population(job, context, on_trained, quiet)
@@ -167,7 +175,6 @@ def _train_population(
 
 
 def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
-    from unbraid.evaluation import evaluate
     from unbraid.runs import evaluation_dataset, load, training_dataset
 
     run_folder, root, device = context.folder / plan.folder_name, context.root, context.device
@@ -177,9 +184,7 @@ def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
         if finished
         else plan.run(run_folder, root=root, device=device, resume=True, quiet=quiet)
     )
-    present = {score["metric"] for score in scores_for(plan, run)}
-    missing = [metric for metric in plan.metrics if metric not in present]
-    if missing:
+    if missing := missing_metrics(plan, run):
         method = load(run_folder, device=context.eval_device or device).method
         arguments: dict[str, Any] = dict(plan.evaluation)
         score_keys: dict[str, Any] = {"evaluation": evaluation_key(plan)}

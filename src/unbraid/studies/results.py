@@ -13,13 +13,13 @@ import importlib.util
 import io
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unbraid.display import failures_html
 from unbraid.runs import Run, write_atomically, write_json
-from unbraid.settings import from_json, to_json
+from unbraid.settings import to_json
 from unbraid.studies.aggregate import COLUMNS, FinishedRuns, aggregate, tidy
 from unbraid.studies.plan import Plan, Recipe
 from unbraid.studies.tables import Published, Row, html, markdown
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT = 1
-TYPES = {"seed": int, "value": float, "n": int, "n_test": int, "seconds": float}
+DIRECTIONS = {"True": True, "False": False, "": None}
+TYPES: dict[str, Callable[[str], Any]] = {
+    **{"seed": int, "value": float, "n": int, "n_test": int, "seconds": float},
+    "higher_is_better": DIRECTIONS.__getitem__,
+}
 
 
 class StudyFolder(NamedTuple):
@@ -93,13 +97,7 @@ def open_study(folder: Path | str) -> StudyFolder:
     settings = _read_description(path)
     finished = [
         (
-            Plan(
-                entry["method"],
-                entry["data"],
-                from_json(entry["options"]),
-                tuple(entry["metrics"]),
-                from_json(entry["evaluation"]),
-            ),
+            Plan.stored(entry),
             Run(path / "runs" / entry["run"]),
         )
         for entry in settings["runs"]
@@ -165,6 +163,7 @@ def _description(recipe: Recipe, finished: FinishedRuns) -> dict[str, Any]:
                 "options": to_json(dict(plan.options)),
                 "metrics": list(plan.metrics),
                 "evaluation": to_json(dict(plan.evaluation)),
+                "draw": plan.draw,
             }
             for plan, run in finished
         ],

@@ -14,8 +14,8 @@ from unbraid.settings import lookup, to_json
 from unbraid.studies.aggregate import varying_options
 from unbraid.studies.plan import Plan
 from unbraid.studies.results import open_study
-from unbraid.studies.selection_scores import ALIASES, CRITERIA, LOWER_IS_BETTER, Candidate
-from unbraid.studies.tables import format_setting
+from unbraid.studies.selection_scores import ALIASES, CRITERIA, Candidate
+from unbraid.studies.tables import format_setting, sign
 
 
 class RankedModel(NamedTuple):
@@ -79,15 +79,15 @@ def select(
         )
     left_out: dict[str, str] = {}
     candidates = _candidates(study.finished, left_out, root=root, device=device, quiet=quiet)
-    scores = criterion(candidates, left_out, samples=num_samples, seed=seed)
+    scores = criterion.scores(candidates, left_out, samples=num_samples, seed=seed)
     if not scores:
         raise ValueError(f"No model of {folder} can be ranked by {by}: {next(iter(left_out.values()))}")
     models = _ranked_models(candidates, scores, varying_options([plan for plan, _ in study.finished]))
-    sign = 1 if by in LOWER_IS_BETTER else -1
+    direction = sign(criterion.higher_is_better)
     return Selection(
         by,
-        sorted(models, key=lambda model: (model.data, sign * model.score)),
-        sorted(_over_seeds(models), key=lambda setting: (setting.data, sign * setting.mean)),
+        sorted(models, key=lambda model: (model.data, -direction * model.score)),
+        sorted(_over_seeds(models), key=lambda setting: (setting.data, -direction * setting.mean)),
         left_out,
     )
 
@@ -98,11 +98,11 @@ def _ranked_models(
     return [
         RankedModel(
             candidate.run.data_name,
-            candidate.plan.method,
+            candidate.plan.method_name,
             ", ".join(
                 f"{name} {format_setting(to_json(value))}"
                 for name, value in candidate.plan.options.items()
-                if name in varying[candidate.plan.method]
+                if name in varying[candidate.plan.method_name]
             ),
             candidate.run.seed,
             candidate.run.folder.name,

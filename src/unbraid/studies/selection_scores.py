@@ -17,7 +17,15 @@ import torch
 from unbraid.data import Dataset
 from unbraid.evaluation import Sample, evaluate
 from unbraid.methods import HasPosterior
-from unbraid.metrics import cross_votes, kl_per_dim, model_centrality, udr
+from unbraid.metrics import (
+    UDR,
+    ModelCentrality,
+    TranslationDifficulty,
+    cross_votes,
+    kl_per_dim,
+    model_centrality,
+    udr,
+)
 from unbraid.runs import Model, Run
 from unbraid.settings import to_json
 from unbraid.studies.plan import Plan
@@ -42,7 +50,7 @@ def _by_udr(
 
     def settings(candidate: Candidate) -> Any:
         options = {name: value for name, value in candidate.plan.options.items() if name != "seed"}
-        return candidate.plan.method, candidate.run.data_name, to_json(options)
+        return candidate.plan.method_name, candidate.run.data_name, to_json(options)
 
     for group in _groups(candidates, settings):
         if len(group) < 2:
@@ -73,9 +81,9 @@ def _by_model_centrality(
     usable = []
     for one in candidates:
         try:
-            if one.model.method.conditions_on_nuisances:
+            if one.model.method.conditions_on == "nuisances":
                 raise ValueError(
-                    f"Model centrality needs decoders without a condition, and {one.plan.method} has one."
+                    f"Model centrality needs decoders without a condition, and {one.plan.method_name} has one."
                 )
             one.model.sample(1)
             usable.append(one)
@@ -149,13 +157,19 @@ def _translation_scores(
     return scores
 
 
-CRITERIA: dict[str, Callable[..., dict[str, float]]] = {
-    "udr": _by_udr,
-    "model-centrality": _by_model_centrality,
-    "relative-translation": _by_relative_translation,
-    "translation-difficulty": _by_translation_difficulty,
+class Criterion(NamedTuple):
+    """A score of each model that needs no labels, and its direction."""
+
+    scores: Callable[..., dict[str, float]]
+    higher_is_better: bool
+
+
+CRITERIA = {
+    "udr": Criterion(_by_udr, UDR.higher_is_better),
+    "model-centrality": Criterion(_by_model_centrality, ModelCentrality.higher_is_better),
+    "relative-translation": Criterion(_by_relative_translation, TranslationDifficulty.higher_is_better),
+    "translation-difficulty": Criterion(_by_translation_difficulty, TranslationDifficulty.higher_is_better),
 }
-LOWER_IS_BETTER = ("relative-translation", "translation-difficulty")
 ALIASES = {
     "centrality": "model-centrality",
     "translation": "relative-translation",

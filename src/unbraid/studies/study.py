@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from unbraid.display import failures_html
 from unbraid.distributed import choose_device, is_usable
-from unbraid.evaluation import find_metric
+from unbraid.evaluation import check_metric, find_metric
 from unbraid.runs import Run
 from unbraid.studies.aggregate import aggregate, evaluation_key
 from unbraid.studies.jobs import Failure, Job, JobContext, JobResult, finished_run, make_jobs, run_job
@@ -111,6 +111,7 @@ def _check(plans: Sequence[Plan]) -> None:
     """Raises an error for unknown options and metrics and for repeated runs, before the first run starts."""
     seen: set[tuple[str, str]] = set()
     for plan in plans:
+        plan.use_code()
         key = (plan.folder_name, evaluation_key(plan))
         if key in seen:
             raise ValueError(
@@ -119,7 +120,7 @@ def _check(plans: Sequence[Plan]) -> None:
             )
         seen.add(key)
     for metric in dict.fromkeys(metric for plan in plans for metric in plan.metrics):
-        find_metric(metric)
+        check_metric(*find_metric(metric))
 
 
 def _follow(

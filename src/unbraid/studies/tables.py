@@ -14,13 +14,6 @@ if TYPE_CHECKING:
 # Keys: method, optional dataset, optional setting, metric. The value None marks a variation of a method that was not
 # published. A key of a metric alone, with None, adds a further number of that metric to the table.
 Published = Mapping[tuple[str, ...], float | None]
-# Metrics for which lower is better, and for which neither direction is better; for all others higher is better.
-LOWER = (
-    *("reconstruction", "background_reconstruction", "background_distance", "background_norm"),
-    *("gaussian_total_correlation", "translation_difficulty", "inversion"),
-)
-NEITHER = ("kl", "active_dims", "active_features", "factor_probe", "w2", "bootstrap")
-LOWER_FOR_COMMON = ("clustering", "class_accuracy", "probe")  # lower is better for the common strand
 SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -41,6 +34,7 @@ class Row(NamedTuple):
     n: int
     published: float | None
     samples: int = 0  # minimum over seeds; 0 if the metric does not report it
+    higher_is_better: bool | None = None  # None: neither direction is better
 
 
 class Cell(NamedTuple):
@@ -65,7 +59,7 @@ class Table(NamedTuple):
 def table(rows: Iterable[Row], published: Published | None = None) -> Table:
     """The scores of a study, with those further numbers of a metric that `published` contains."""
     further = {key[-1] for key in published or {}}
-    shown = [row for row in rows if "." not in row.metric or row.metric in further]
+    shown = [row for row in rows if not is_further(row.metric) or row.metric in further]
     columns = list(dict.fromkeys((row.metric, row.protocol) for row in shown))
     best = _best(shown)
     lines: dict[tuple[str, ...], dict[tuple[str, str], Cell]] = {}
@@ -128,23 +122,24 @@ def render_table(format: str, rows: Sequence[Row], published: Published | None =
     return lookup("table format", format, FORMATS)(rows, published)
 
 
-def direction(metric: str) -> int:
-    """1 if higher is better, -1 if lower is better, 0 if neither. `common:clustering` should be low."""
-    strand, _, name = metric.rpartition(":")
-    name, _, further = name.partition(".")
-    if name in NEITHER or further == "chance" or further in NEITHER:
-        return 0
-    if name in LOWER or (strand == "common" and name in LOWER_FOR_COMMON):
-        return -1
-    return 1
+def sign(higher_is_better: bool | None) -> int:
+    """1 if higher is better, -1 if lower is better, 0 if neither direction is better."""
+    return 0 if higher_is_better is None else 1 if higher_is_better else -1
+
+
+def is_further(metric: str) -> bool:
+    """Whether a score is a further number of a metric: `dci.completeness`."""
+    return "." in metric.rpartition(":")[2]
 
 
 def numbers(mean: float, std: float | None) -> tuple[str, str]:
-    """A mean and its standard deviation with two digits of the latter, and at most four decimals."""
+    """A mean and its standard deviation with two digits of the latter, and at most four decimals if they show them."""
     if std is None or not math.isfinite(std) or not math.isfinite(mean):
         return f"{mean:.4g}", ""
     if std == 0:
         return f"{mean:.4g}", "0"
+    if max(abs(mean), std) < 1e-3:  # four decimals would show next to nothing
+        return f"{mean:.3g}", f"{std:.2g}"
     decimals = min(4, max(0, 1 - math.floor(math.log10(std))))
     return f"{mean:.{decimals}f}", f"{std:.{decimals}f}"
 
@@ -172,16 +167,17 @@ def _sample_note(rows: Iterable[Row]) -> str:
 
 
 def _best(rows: Iterable[Row]) -> dict[tuple[str, str, str], float]:
-    """The best mean of each score on each dataset, where means differ."""
-    means: dict[tuple[str, str, str], list[float]] = {}
+    """The best mean of each score on each dataset, where means differ and one direction is better."""
+    scores: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if math.isfinite(row.mean):
-            means.setdefault((row.data, row.metric, row.protocol), []).append(row.mean)
-    return {
-        key: max(values, key=lambda value: direction(key[1]) * value)
-        for key, values in means.items()
-        if len(set(values)) > 1 and direction(key[1])
-    }
+            scores.setdefault((row.data, row.metric, row.protocol), []).append(row)
+    best = {}
+    for key, of_score in scores.items():
+        means, directions = {row.mean for row in of_score}, {row.higher_is_better for row in of_score}
+        if len(means) > 1 and directions in ({True}, {False}):
+            best[key] = max(means) if directions == {True} else min(means)
+    return best
 
 
 def _headings(content: Table) -> list[str]:

@@ -1,6 +1,7 @@
 """Losses compiled by torch.compile; models that differ only in weights and scalar options share one compilation."""
 
 import copy
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any
@@ -28,9 +29,9 @@ def compile_loss(method: Method, player: Player, *, varying: frozenset[str] = fr
         player: Player whose loss is compiled; a loss that is not a bound method of `method` shares nothing.
         varying: Names of float options that differ between models; the method stores them as attributes of these names.
     """
-    name = getattr(getattr(player.loss, "__func__", None), "__name__", "")
-    if getattr(method, name, None) != player.loss:
+    if not _is_method_of(method, player.loss):
         return torch.compile(player.loss, dynamic=False, options=OPTIONS)
+    name = player.loss.__name__
     varying = frozenset(key for key in varying if isinstance(method.__dict__.get(key), float))
     fixed = {key: value for key, value in to_json(method.arguments).items() if key not in varying}
     key = (type(method), name, method.step.device, varying, json.dumps(fixed, sort_keys=True))
@@ -53,6 +54,11 @@ def compile_loss(method: Method, player: Player, *, varying: frozenset[str] = fr
         return shared({**parameters, **dict(method.named_buffers()), **varying_values}, *batches)
 
     return loss
+
+
+def _is_method_of(method: Method, loss: Loss) -> bool:
+    """Whether a loss is a bound method of `method` that its name finds."""
+    return inspect.ismethod(loss) and loss.__self__ is method and getattr(method, loss.__name__, None) == loss
 
 
 class _FunctionalLoss(nn.Module):

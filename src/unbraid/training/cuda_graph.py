@@ -67,6 +67,5 @@ def cuda_graph_unsupported(method: Method, draw: Draw, dataset: Dataset, device:
     """Why steps cannot run as a CUDA graph: the method, its draw or its data needs the host in every step."""
     if isinstance(dataset.source, Tensor) and dataset.source.device != device:
         return "the observations do not fit on the device"
-    if method.cuda_graph_unsupported or not isinstance(draw, ChecksCUDAGraph):
-        return method.cuda_graph_unsupported
-    return draw.cuda_graph_unsupported(dataset)
+    checks = (part for part in (method, draw) if isinstance(part, ChecksCUDAGraph))
+    return next((reason for part in checks if (reason := part.cuda_graph_unsupported(dataset))), None)

@@ -12,7 +12,7 @@ from torch import Generator
 
 from unbraid.data import Dataset, Draw
 from unbraid.distributed import all_reduce_mean, any_rank, rank, shard_batch, world_size
-from unbraid.methods import Method
+from unbraid.methods import ClosedForm, HasPostTraining, Method
 from unbraid.progress import progress
 from unbraid.runs import History, Run, write_tensors
 from unbraid.seeds import derive_seed
@@ -26,7 +26,7 @@ from unbraid.training.step import TrainingStep
 from unbraid.training.streams import OwnStream
 from unbraid.training.tracking import open_logger
 from unbraid.training.validation import validation_loss
-from unbraid.types import Terms
+from unbraid.types import Observations, Terms
 
 COMPILE_MIN_STEPS = 50_000  # below, compiling (half a minute) costs more time than it saves
 ESTIMATE_MIN_STEPS = 20  # below, the estimate would take longer than the training
@@ -107,7 +107,7 @@ class Trainer:
     def finish(self) -> Run:
         """Runs the method's post-training hook, if it has one, and writes the last weights."""
         with self.own_stream:
-            if type(self.method).on_train_end is not Method.on_train_end:
+            if isinstance(self.method, HasPostTraining):
                 run_post_training(self.method, self.dataset, draw=self.draw, seed=self.config.seed)
             self._save()
             if self.is_rank_zero:
@@ -158,14 +158,16 @@ class Trainer:
         """Fits a method in closed form, and keeps the first weights in a checkpoint."""
         if self._checkpoint.exists():
             return
-        if self.method.closed_form:
-            assert self.dataset.background is not None
-            target, background = (
-                part.observe(part.indices().to(self.device))
-                for part in (self.dataset, self.dataset.background)
+        if isinstance(self.method, ClosedForm):
+            background = self.dataset.background
+            self.method.fit(
+                self._all_observations(self.dataset),
+                None if background is None else self._all_observations(background),
             )
-            self.method.fit(target, background)
         self._save()
+
+    def _all_observations(self, dataset: Dataset) -> Observations:
+        return dataset.observe(dataset.indices().to(self.device))
 
     def _step(self) -> dict[str, Terms]:
         if self._graph_step is None:

@@ -6,7 +6,7 @@ import torch
 from torch import Generator
 
 from unbraid.data import DRAWS, Dataset, Draw, IIDDraw
-from unbraid.methods import Method
+from unbraid.methods import HasPostTraining, Method
 from unbraid.seeds import derive_seed
 
 BATCH_SIZE = 500
@@ -15,7 +15,7 @@ BATCH_SIZE = 500
 def run_post_training(
     method: Method, dataset: Dataset, *, draw: Draw | None = None, seed: int = 0, samples: int | None = None
 ) -> None:
-    """Calls the method's `on_train_end`, e.g. of a flow, which determines its informative dimensions there.
+    """Calls the method's post-training hook, if it has one; a flow determines its informative dimensions there.
 
     Args:
         method: A trained method.
@@ -24,6 +24,8 @@ def run_post_training(
         seed: Random seed for the samples.
         samples: Number of observations, or of pairs; by default as many as the method's `on_train_end_samples`.
     """
+    if not isinstance(method, HasPostTraining):
+        return
     device = method.step.device
     sampled: Draw = (draw or DRAWS[method.batch_type]()) if method.on_train_end_uses_draw else IIDDraw()
     batches = math.ceil((method.on_train_end_samples if samples is None else samples) / BATCH_SIZE)

@@ -1,7 +1,7 @@
 """Training one method: check, open the run folder, train, write the weights."""
 
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,19 @@ import torch
 import torch.distributed as dist
 from torch import Generator, Tensor
 
-from unbraid.data import DRAWS, ChecksBatchSize, ChoosesClass, CountsLabels, Dataset, Draw
+from unbraid.custom_code import digest, plugin_name, reference
+from unbraid.data import DRAWS, ChecksBatchSize, ChoosesClass, Dataset, Draw, constructor, draw_class
 from unbraid.distributed import init_distributed, rank, world_size
-from unbraid.methods import HasLikelihood, Method
+from unbraid.methods import (
+    ENTRY_POINTS,
+    ChecksTraining,
+    ClosedForm,
+    HasLikelihood,
+    Method,
+    built_arguments,
+    needs_same_class,
+)
+from unbraid.options import options_of
 from unbraid.runs import Run, identity, versions, write_json
 from unbraid.seeds import derive_seed
 from unbraid.settings import to_json
@@ -89,7 +99,10 @@ def open_trainer(
 ) -> Trainer | Run:
     """A training that is ready to begin or to continue; the run if it is finished already."""
     config, draw = config.resolve_steps(dataset), draw or default_draw(method)
-    settings = run_settings(method, dataset, draw, config, init_from)
+    settings, plan = (
+        run_settings(method, dataset, draw, config, init_from),
+        run_plan(method, dataset, draw, config),
+    )
     check_training(method, dataset, draw, config)
     dataset, val_dataset = move_to_device(dataset, device), None
     if config.val_fraction:
@@ -109,13 +122,15 @@ def open_trainer(
         return run
     if rank() == 0:
         write_json(run.folder / "versions.json", versions(device))
+        if plan is not None:
+            write_json(run.folder / "plan.json", plan)
     return Trainer(method, dataset, draw, config, run, val_dataset=val_dataset, loop=loop, varying=varying)
 
 
 def default_draw(method: Method) -> Draw:
     """The standard draw of the method's batch type; of pairs, those of the same class where the method needs them."""
-    draw = DRAWS[method.batch_type]
-    return draw(same_class=True) if method.same_class else draw()
+    draw = draw_class(method.batch_type)
+    return draw(same_class=True) if needs_same_class(method) else draw()
 
 
 def move_to_device(dataset: Dataset, device: torch.device) -> Dataset:
@@ -131,11 +146,37 @@ def run_settings(
 ) -> dict[str, Any]:
     """Everything that makes two runs the same run."""
     return {
-        "method": {"name": method.name(), "arguments": to_json(method.arguments)},
+        "method": {"name": method.name(), "arguments": to_json(method.arguments), **_source(type(method))},
         "data": dataset.description(),
-        "draw": {"name": type(draw).__name__, "arguments": _fields_as_json(draw)},
+        "draw": {"name": type(draw).__name__, "arguments": _fields_as_json(draw), **_source(type(draw))},
         "training": _fields_as_json(config),
         "init_from": None if init_from is None else identity(Run(init_from).settings),
+    }
+
+
+def run_plan(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> dict[str, Any] | None:
+    """Names and all options by owner, with which the run can be repeated; None if an object was made in Python."""
+    if method.network_options is None or dataset.origin is None:
+        return None
+    cls, origin = type(method), dataset.origin
+    own_size = cls.code_size_options != ("latent_dim",)
+    of_data = options_of(constructor(origin["name"]), leave_out=("root", "path"))
+    options = {
+        "method": {
+            name: value for name, value in method.arguments.items() if name not in built_arguments(cls)
+        },
+        "network": {k: v for k, v in method.network_options.items() if k != "latent_dim" or not own_size},
+        "data": {name: option.default for name, option in of_data.items()} | origin["options"],
+        "draw": _fields_as_json(draw),
+        "training": _fields_as_json(config),
+    }
+    source = _source(cls)
+    standard = DRAWS.get(cls.batch_type) is type(draw)
+    return {
+        "method": reference(cls) if "code" in source else method.name(),
+        "data": origin["name"],
+        "draw": None if standard else reference(type(draw)),
+        "options": to_json(options),
     }
 
 
@@ -170,7 +211,16 @@ def init_weights_from(method: Method, run: Run) -> None:
 
 
 def _fields_as_json(settings: Any) -> dict[str, Any]:
-    return {field.name: to_json(getattr(settings, field.name)) for field in fields(settings)}
+    """The fields of a dataclass, or the public attributes of another object."""
+    names = [field.name for field in fields(settings)] if is_dataclass(settings) else vars(settings)
+    return {name: to_json(getattr(settings, name)) for name in names if not name.startswith("_")}
+
+
+def _source(cls: type) -> dict[str, Any]:
+    """The reference of your own class and a hash of its source; nothing for a class of Unbraid or of a package."""
+    if cls.__module__.startswith("unbraid.") or plugin_name(ENTRY_POINTS, cls) is not None:
+        return {}
+    return {"code": reference(cls), "source": digest(cls)}
 
 
 def check_training(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> None:
@@ -182,7 +232,6 @@ def check_training(method: Method, dataset: Dataset, draw: Draw, config: TrainCo
     config.first_optimizer(method)  # raises for an option that the optimizer does not have
     _check_class(method, draw)
     draw.check(dataset)
-    _check_labels(method, draw, dataset)
     _check_values(method, dataset)
 
 
@@ -196,34 +245,19 @@ def check_split(
 
 
 def check_size(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> None:
-    """Raises unless the training data has enough observations for the method's batches."""
-    needed = method.min_batches * config.batch_size
-    if len(dataset) < needed:
-        split = "training split" if config.val_fraction else "dataset"
-        remedy = ", a smaller --val-fraction" if config.val_fraction else ""
-        raise ValueError(
-            f"{method.name()} needs {needed} observations for {method.min_batches} batches of {config.batch_size}, "
-            f"and the {split} of {dataset.name} has {len(dataset)}. Use a smaller --batch-size{remedy}, or more data."
-        )
-    if isinstance(draw, ChecksBatchSize) and not method.closed_form:
+    """Raises unless the training split meets the requirements of the method and of the draw."""
+    if isinstance(method, ChecksTraining):
+        method.check_training(dataset, draw, config.batch_size)
+    if isinstance(draw, ChecksBatchSize) and not isinstance(method, ClosedForm):
         draw.check_batch_size(dataset, config.batch_size)
 
 
 def _check_class(method: Method, draw: Draw) -> None:
     """Raises if the two of a pair may differ in their class although the method swaps the class strand."""
-    if method.same_class and isinstance(draw, ChoosesClass) and not draw.same_class:
+    if isinstance(draw, ChoosesClass) and not draw.same_class and needs_same_class(method):
         raise ValueError(
             f"{method.name()} needs pairs of the same class, because it swaps the class strand. Remove "
             "--no-same-class, or draw with PairDraw(same_class=True)."
-        )
-
-
-def _check_labels(method: Method, draw: Draw, dataset: Dataset) -> None:
-    """Raises if the data has fewer labels than the method's post-training hook needs."""
-    if isinstance(draw, CountsLabels) and (labels := draw.num_labels(dataset)) < method.min_labels:
-        raise ValueError(
-            f"{method.name()} needs views with at least {method.min_labels} different labels, and those of "
-            f"{dataset.name} have {labels}. Use a smaller --independent-directions, or other data."
         )
 
 

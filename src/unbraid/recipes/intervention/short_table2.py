@@ -1,4 +1,5 @@
-"""Table 2 on rooms shortened to three seeds of 5,000 steps, with variants of the intervention autoencoder.
+"""Table 2 on rooms shortened to three seeds of 5,000 steps, with a variant and the sequential intervention
+autoencoder.
 
 Unsupervised Disentanglement Learning by Intervention, 2021, whose numbers are for 3D Shapes and ten seeds. β-TCVAE,
 whose batches have 2,048 images, is trained for 1,250 steps. `quick` is the quick Table 2.

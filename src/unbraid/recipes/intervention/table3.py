@@ -17,7 +17,7 @@ BASE = Plan(
         "steps": 50_000,
         "batch_size": 64,
     },
-    metrics=("sap", "z0:factor_probe", "z1:factor_probe", "active_features"),
+    metrics=("sap", "z0:factor_probe", "z1:factor_probe", "strand_probes", "active_features"),
     evaluation={
         "protocol": "infogan_cr",
         "num_samples": 10_000,

@@ -20,7 +20,12 @@ GRID: dict[str, list[dict[str, object]]] = {
     "recon-contrast": [{"lambda_contrast": c} for c in (300.0, 1000.0)],
 }
 PAPERS = [{"lambda_contrast": c, "lambda_average": a} for c in (300.0, 1000.0) for a in (1.0, 10.0)]
-OOD_VALIDATION = replace(BASE, steps=2_500, evaluation={"num_samples": 0, "on": {"split": "ood-validation"}})
+OOD_VALIDATION = replace(
+    BASE,
+    steps=2_500,
+    metrics=("group_accuracy",),
+    evaluation={"num_samples": 0, "on": {"split": "ood-validation"}},
+)
 
 
 def runs(scale: str) -> list[Plan]:

@@ -39,7 +39,7 @@ BASE = Plan(
     "cnn",
     "colored-mnist",
     {"steps": 4_000, "batch_size": 256},
-    metrics=("group_accuracy",),
+    metrics=("group_accuracy", "strand_probes"),
     evaluation={"num_samples": 0, "on": {"split": "test"}},
 )
 HARD = {"num_samples": 0, "on": {"split": "test", "color_set": "hard"}}

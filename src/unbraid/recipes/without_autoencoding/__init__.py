@@ -12,6 +12,7 @@ from unbraid.studies import Plan
 
 GAP = "disentanglement_gap"
 SUPERVISED = "supervised-subembeddings"
+INDEPENDENT = "independent-subembeddings"  # ours
 FACTORS = {"dc-bc": ("digit", "background"), "dc-dl": ("digit", "location")}
 
 

@@ -5,7 +5,8 @@ network. Here each has four weights, and there are four numbers of directions. P
 split, with a seed that `findings` does not use. `quick` uses one setting of each.
 """
 
-from unbraid.recipes.without_autoencoding.findings import subinfomax
+from unbraid.recipes.without_autoencoding import INDEPENDENT
+from unbraid.recipes.without_autoencoding.findings import subembeddings
 from unbraid.studies import Plan, replace
 
 STEPS = 3_000
@@ -23,18 +24,19 @@ GRID: dict[str, list[dict[str, object]]] = {
         for o in (0.1, 10.0)
         for h in (0.001, 0.03)
     ],
-    "correlation": [
-        {"lambda_correlation": weight, "pipeline": "balanced"} for weight in (0.1, 0.5, 1.0, 5.0)
-    ],
-    "dependence": [{"lambda_dependence": weight, "pipeline": "balanced"} for weight in (0.03, 0.1, 0.3, 1.0)],
-    "directions": [{"independent_directions": number, "pipeline": "balanced"} for number in (6, 8, 10, 12)],
+}
+OURS: dict[str, list[dict[str, object]]] = {
+    "correlation": [{"lambda_correlation": weight} for weight in (0.1, 0.5, 1.0, 5.0)],
+    "dependence": [{"lambda_dependence": weight} for weight in (0.03, 0.1, 0.3, 1.0)],
+    "directions": [{"independent_directions": number} for number in (6, 8, 10, 12)],
 }
 
 
 def runs(scale: str) -> list[Plan]:
     """Sizes without a regularizer, then regularizers with the size and temperature of `findings`."""
     quick = scale == "quick"
-    base = subinfomax(scale, seed=SEED, steps=200 if quick else STEPS)
+    base = subembeddings(scale, seed=SEED, steps=200 if quick else STEPS)
     base = replace(base, evaluation={**base.evaluation, "test_split": "validation"})
-    grids = [SIZES, *GRID.values()]
-    return [replace(base, **setting) for grid in grids for setting in (grid[:1] if quick else grid)]
+    ours = replace(base, method=INDEPENDENT)
+    grids = [(base, grid) for grid in (SIZES, *GRID.values())] + [(ours, grid) for grid in OURS.values()]
+    return [replace(plan, **setting) for plan, grid in grids for setting in (grid[:1] if quick else grid)]

@@ -1,11 +1,12 @@
-"""Other spellings of options, values and commands, src/unbraid/cli/aliases.py."""
+"""How options are written: short and full names, other spellings, src/unbraid/cli/spelling.py."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.commandline import SPRITES, CommandLine
-from unbraid.cli.aliases import OPTIONS, canonical, canonical_option
+from unbraid.cli.spelling import OPTIONS, OptionNames, canonical, canonical_option, value_of
+from unbraid.options import Namespaces, Option
 from unbraid.runs import Run
 
 KNOWN = {
@@ -95,3 +96,92 @@ def test_other_spellings_are_not_in_the_help(unbraid: CommandLine) -> None:
     shown = unbraid("train", "vae", "--data", "sprites", "--help").out
     assert not any(f"{name} " in shown for name in OPTIONS)
     assert " get " not in unbraid("data", "--help").out
+
+
+def names() -> OptionNames:
+    def option(name: str, kind: type = float) -> Option:
+        return Option(name, kind, None, "")
+
+    owners = {
+        "method": {"beta": option("beta"), "noise": option("noise")},
+        "data": {
+            "noise": option("noise"),
+            "image_size": option("image_size"),
+            "device": option("device"),
+            "antialias": option("antialias", bool),
+        },
+    }
+    return OptionNames(
+        Namespaces(owners, {"method": "the method m", "data": "the dataset d"}), ("device", "out")
+    )
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "flags"),
+    [
+        ("method", "beta", ("--beta",)),
+        ("method", "noise", ("--method.noise",)),
+        ("data", "noise", ("--data.noise",)),
+        ("data", "image_size", ("--image-size",)),
+        ("data", "device", ("--data.device",)),  # the command has a --device of its own
+        ("data", "antialias", ("--antialias", "--no-antialias")),
+    ],
+)
+def test_a_name_is_short_where_one_owner_has_it(owner: str, name: str, flags: tuple[str, ...]) -> None:
+    assert names().flags(owner, names().namespaces.owners[owner][name]) == flags
+
+
+@pytest.mark.parametrize(
+    ("word", "shortened"),
+    [
+        ("--method.beta", "--beta"),
+        ("--method.beta=3", "--beta=3"),
+        ("--data.image-size", "--image-size"),
+        ("--data.no-antialias", "--no-antialias"),
+        ("--data.noise", "--data.noise"),
+        ("--data.device=x", "--data.device=x"),
+        ("--device", "--device"),
+        ("--unknown", "--unknown"),
+        ("0.5", "0.5"),
+        ("-h", "-h"),
+    ],
+)
+def test_full_names_are_always_understood(word: str, shortened: str) -> None:
+    assert names().shortened(word) == shortened
+
+
+def test_mistakes_get_one_sentence() -> None:
+    with pytest.raises(
+        ValueError, match=r"--noise belongs to the method m and to the dataset d\. Write --method\.noise"
+    ):
+        names().shortened("--noise")
+    with pytest.raises(ValueError, match="no option of the dataset d 'beta'"):
+        names().shortened("--data.beta")
+    with pytest.raises(ValueError, match="no group of options 'dataa'; did you mean data"):
+        names().shortened("--dataa.noise")
+
+
+def test_help_has_one_section_per_owner_in_order_of_use(unbraid: CommandLine) -> None:
+    text = unbraid("train", "beta-vae", "--data", "sprites", "--help").out
+    headings = [
+        line.rstrip(":") for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")
+    ]
+    order = ["Run", "Method beta-vae", "Training", "Dataset sprites", "Networks", "More options of the run"]
+    assert headings == order
+    run, method = text.index("--out FOLDER"), text.index("--beta float")
+    assert run < method < text.index("--steps int") < text.index("--image-size int") < text.index("--logger")
+    assert "[default: on]" in text and "--training.steps" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["--data", "a"], "a"),
+        (["--data=b", "--x"], "b"),
+        (["--data"], None),
+        (["--database", "c"], None),
+        ([], None),
+    ],
+)
+def test_the_value_of_an_option_before_parsing(words: list[str], value: str | None) -> None:
+    assert value_of("--data", words) == value

@@ -1,0 +1,57 @@
+"""The official files of a dataset: checked, or downloaded."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unbraid.data.download import RemoteFile, RemoteFiles
+from unbraid.data.manual_download import ManualDownload
+from unbraid.data.registry import checked_constructor, constructor, dataset_entry, open_dataset
+
+
+def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
+    """Describes in one line a dataset whose files are present and intact; raises otherwise."""
+    source, entry = _source(name_or_path, options), dataset_entry(name_or_path)
+    fallback = "" if entry is None else entry.fallback
+    if (
+        isinstance(source, RemoteFiles)
+        and fallback
+        and options.get("digits") != "mnist"
+        and not source.is_present(root)
+    ):
+        source = None
+    if source is not None:
+        source.verify(source.require(root))
+    dataset = open_dataset(name_or_path, root=root, **options)
+    kind = "images" if dataset.images else "rows"
+    size = "×".join(map(str, dataset.shape))
+    if source is not None:
+        location = f" in {source.path(root)}"
+    else:
+        origin = fallback or "generated"
+        location = "" if entry is None else f", {origin}: no files are needed"
+    license = f" License: {dataset.license}." if dataset.license else ""
+    return f"{dataset.name} is complete: {len(dataset)} {kind} of {size}{location}.{license}"
+
+
+def download_dataset(name: str, root: Path | str | None = None, **options: Any) -> Path | None:
+    """Downloads the official files of a dataset unless they are present, and verifies them.
+
+    Returns their path, or None for a generated dataset, which needs no files.
+    """
+    if dataset_entry(name) is None:
+        constructor(name)
+        raise ValueError(f"{name} is a path, not a name: there is nothing to download.")
+    source = _source(name, options)
+    if source is None:
+        return None
+    path = source.fetch(root)
+    if source.sha256 is None:  # without a published hash, opening the dataset checks the content
+        open_dataset(name, root=root, **options)
+    return path
+
+
+def _source(name: str, options: Mapping[str, Any]) -> RemoteFile | RemoteFiles | ManualDownload | None:
+    checked_constructor(name, options)
+    entry = dataset_entry(name)
+    return None if entry is None or entry.source is None else entry.source(**options)

@@ -1,0 +1,96 @@
+"""Metrics by name: those of Unbraid, of installed packages, and your own functions.
+
+A metric is written `mig`, `strand:mig` for one strand of the code, or `own.py:roughness` for your own function.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+from unbraid import custom_code
+from unbraid.evaluation.arguments import SUPPLIED, metric_name, required
+from unbraid.evaluation.model_scores import MODEL_METRICS
+from unbraid.settings import lookup
+
+Metric = Callable[..., Any]
+ENTRY_POINTS = "unbraid.metrics"
+# A strand before the first colon; your own code, after it, is in a file or in a module with a dot.
+STRAND = re.compile(r"(?:(?P<strand>[^:]+):)??(?P<metric>[^:]+\.py:\w+|\w+(?:\.\w+)+:\w+|[^:]+)")
+
+
+def split_strand(metric: str) -> tuple[str, str]:
+    """The strand, empty for the default one, and the name or reference of the metric.
+
+    >>> split_strand("common:mig"), split_strand("own.py:roughness"), split_strand("common:own.py:roughness")
+    (('common', 'mig'), ('', 'own.py:roughness'), ('common', 'own.py:roughness'))
+    """
+    match = STRAND.fullmatch(metric)
+    if match is None:
+        raise ValueError(f"A metric is written NAME, STRAND:NAME or FILE.py:NAME; got {metric!r}.")
+    return match["strand"] or "", match["metric"]
+
+
+def find_metric(metric: str | Metric) -> tuple[str, Metric]:
+    """The name and the function of a metric."""
+    if callable(metric):
+        return metric_name(metric), metric
+    _, name = split_strand(metric)
+    if custom_code.is_reference(name):
+        function = custom_code.require_known(name, option="--metrics")
+        if not callable(function):
+            raise ValueError(f"A metric is a function; {name} is {function!r:.60}.")
+        return custom_code.plain_name(name), function
+    available = available_metrics()
+    own = custom_code.known(name)
+    if name not in available and callable(own) and not inspect.isclass(own):
+        return name, own
+    return name, lookup("metric", name, available, or_else=", or your own FILE.py:FUNCTION")
+
+
+def metric_reference(metric: str | Metric) -> str:
+    """The text that stands for a metric in plans. Your own code is imported and remembered for this process."""
+    if isinstance(metric, str):
+        _, name = split_strand(metric)
+        if custom_code.is_reference(name):
+            custom_code.use(name)
+        return metric
+    name, _ = find_metric(metric)
+    return name if available_metrics().get(name) is metric else custom_code.location(custom_code.use(metric))
+
+
+def score_name(metric: str) -> str:
+    """The name of a metric's score in runs and tables: `common:roughness` for `common:own.py:roughness`."""
+    strand, name = split_strand(metric)
+    return f"{strand}:{custom_code.plain_name(name)}" if strand else custom_code.plain_name(name)
+
+
+def available_metrics() -> dict[str, Metric]:
+    """Every metric of one trained method, by name: Unbraid's, then those of installed packages."""
+    from unbraid import metrics
+
+    functions = {name: getattr(metrics, name) for name in metrics.__all__}
+    builtin = {metric.__name__: metric for metric in MODEL_METRICS} | {
+        name: function
+        for name, function in functions.items()
+        if inspect.isfunction(function) and _returns_score(function) and required(function) <= SUPPLIED
+    }
+    return {name: found.code for name, found in custom_code.plugins(ENTRY_POINTS).items()} | builtin
+
+
+def metric_family(metric: Metric) -> str:
+    """What a metric asks for beyond codes, as a heading: the first of these that it requires."""
+    needs = required(metric)
+    families = {
+        "For the target/background setting": {"background", "background_codes", "background_sampled_codes"},
+        "Of the trained model": {"sample", "posterior", "decoder", "decode_fn", "flow", "encode_factors"},
+        "Needs labels": {"labels", "predictions", "test_labels"},
+        "Needs the true factors": {"factors", "names", "factor_space", "factor_sizes"},
+        "Needs the true latents": {"latents"},
+    }
+    return next((family for family, names in families.items() if needs & names), "Needs codes alone")
+
+
+def _returns_score(function: Metric) -> bool:
+    result = inspect.signature(function, eval_str=True).return_annotation
+    return "score" in getattr(result, "_fields", ())

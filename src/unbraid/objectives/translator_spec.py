@@ -1,0 +1,56 @@
+"""Settings of the translator: the size of its network, and how it is trained. `translation.py` has the network."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unbraid.settings import Spec, require_nonnegative
+
+
+class TranslatorSpec(Spec):
+    """A network with one hidden layer, its training steps, and the resolution of its images."""
+
+    adam: ClassVar[bool]  # whether Adam or gradient descent updates the weights
+    width: int  # of the hidden layer
+    steps: int  # s of Algorithm 1
+    lr: float  # α of Algorithm 1, for the mean over pixels
+    downsample: int  # factor by which images are downsampled along each side; 0 chooses it
+
+    def require_valid(self) -> None:
+        """Raises unless every value is in its range."""
+        if self.width < 1 or self.steps < 1:
+            raise ValueError(
+                f"Width and steps of a translator must be at least 1; got {self.width} and {self.steps}."
+            )
+        require_nonnegative(lr=float(self.lr), downsample=float(self.downsample))
+
+
+@dataclass(frozen=True)
+class MLPTranslator(TranslatorSpec):
+    """A translator that is trained by Adam. The paper states neither layers, steps nor learning rate."""
+
+    spec_name = "mlp"
+    adam: ClassVar[bool] = True
+
+    width: int = 32
+    steps: int = 5
+    lr: float = 0.05
+    downsample: int = 0
+
+    def __post_init__(self) -> None:
+        self.require_valid()
+
+
+@dataclass(frozen=True)
+class MLPTranslatorSGD(TranslatorSpec):
+    """A translator that is trained by plain gradient descent, as in Algorithm 1."""
+
+    spec_name = "mlp-sgd"
+    adam: ClassVar[bool] = False
+
+    width: int = 32
+    steps: int = 5
+    lr: float = 0.1
+    downsample: int = 0
+
+    def __post_init__(self) -> None:
+        self.require_valid()

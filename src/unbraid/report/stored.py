@@ -1,0 +1,25 @@
+"""Scores of a run as evaluation stored them: pages read scores and compute none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from unbraid.runs import Run
+
+
+def stored_score(run: Run | None, metric: str, *, evidence: bool = False) -> Mapping[str, Any] | None:
+    """The latest score of a metric, on the training dataset if there is one; None without a score.
+
+    Args:
+        run: The run; None for a model without a run.
+        metric: Name of the metric with its strand, such as `codes:spectrum`.
+        evidence: Whether the score must have evidence.
+    """
+    if run is None:
+        return None
+    found = [
+        score
+        for score in run.scores()
+        if score["metric"] == metric and (not evidence or score.get("evidence"))
+    ]
+    on_training_data = [score for score in found if "on" not in score]
+    return next(reversed(on_training_data or found), None)

@@ -1,0 +1,66 @@
+"""`--config`: a plan as words of the command line, src/unbraid/cli/config_file.py."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commandline import SPRITES, CommandLine
+from unbraid.cli.config_file import config_words
+from unbraid.runs import Run
+
+
+def plan(tmp_path: Path, **changes: Any) -> str:
+    content = {"method": "beta-vae", "data": "sprites", "options": {"beta": 2.0}} | changes
+    (tmp_path / "plan.json").write_text(json.dumps(content))
+    return str(tmp_path / "plan.json")
+
+
+def test_options_by_owner_or_by_name_become_words(tmp_path: Path) -> None:
+    options = {
+        "method": {"beta": 2.0, "likelihood": {"spec": "bernoulli"}},
+        "data": {"antialias": False, "correlate": ["scale", "pos_x"]},
+        "training": {"lr": None, "steps": 3},
+        "data.image_size": 32,
+    }
+    assert config_words(["--config", plan(tmp_path, options=options), "--out", "x"]) == [
+        *("beta-vae", "--data", "sprites", "--method.beta", "2.0", "--method.likelihood", "bernoulli"),
+        *("--data.no-antialias", "--data.correlate", "scale,pos_x", "--training.steps", "3"),
+        *("--data.image-size", "32", "--out", "x"),
+    ]
+
+
+def test_without_a_file_nothing_changes() -> None:
+    assert config_words(["vae", "--out", "x"]) == ["vae", "--out", "x"]
+
+
+def test_mistakes_get_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"There is no file nowhere\.json\. Pass a plan as JSON"):
+        config_words(["--config", "nowhere.json"])
+    with pytest.raises(
+        ValueError, match=r"plan\.json: There is no key of a plan 'optionen'; did you mean options"
+    ):
+        config_words(["--config", plan(tmp_path, optionen={})])
+    with pytest.raises(ValueError, match=r"is not a plan: a plan has the keys method, data and options"):
+        (tmp_path / "list.json").write_text("[1]")
+        config_words([f"--config={tmp_path / 'list.json'}"])
+    with pytest.raises(ValueError, match="is a plan of beta-vae, and the command names vae"):
+        config_words(["vae", "--config", plan(tmp_path)])
+
+
+def test_the_plan_of_a_run_trains_the_same_run_again(unbraid: CommandLine, tmp_path: Path) -> None:
+    unbraid("train", "beta-vae", *SPRITES, "--beta", 3, "--quiet", "--out", tmp_path / "a")
+    config = ("--config", tmp_path / "a" / "plan.json", "--device", "cpu", "--quiet")
+    assert unbraid("train", *config, "--out", tmp_path / "b").code == 0
+    assert unbraid("train", "beta-vae", *config, "--beta", 5, "--out", tmp_path / "c").code == 0
+    a, b, c = (Run(tmp_path / name) for name in "abc")
+    assert a.identity == b.identity != c.identity
+    assert c.settings["method"]["arguments"]["beta"] == 5.0
+    assert (tmp_path / "a" / "model.safetensors").read_bytes() == (
+        tmp_path / "b" / "model.safetensors"
+    ).read_bytes()
+    unknown = unbraid(
+        "train", "--config", plan(tmp_path, options={"method": {"gamma": 1}}), "--out", tmp_path / "d"
+    )
+    assert "There is no option of the method beta-vae 'gamma'" in unknown.sentence
