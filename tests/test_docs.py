@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
+from tests.commandline import CommandLine
+from tests.documented_code import code, commands, folder_with_files, programs, run_commands
 from tests.test_readme import parse
+from unbraid.data import DATASETS
 from unbraid.recipes import recipe_names
+from unbraid.report import FIGURES
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(page.relative_to(DOCS) for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 RUN = (
     "own_data.md",
+    "own_code.md",
     "concepts.md",
     "data.md",
     "export.md",
@@ -21,45 +26,58 @@ RUN = (
 )  # pages whose Python takes seconds
 
 
-def code(page: Path | str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", (DOCS / page).read_text(), re.M | re.S)
+def text(page: Path | str) -> str:
+    return (DOCS / page).read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_command_lines_can_be_read(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "my-images").mkdir()
-    monkeypatch.chdir(tmp_path)
-    lines = [line for block in code(page, "sh") for line in block.splitlines()]
-    for line in lines:
-        if line.startswith("unbraid "):
+    with folder_with_files(text(page), tmp_path, monkeypatch):
+        for line in commands(text(page)):
             parse(line)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_python_is_python(page: Path) -> None:
-    for block in code(page, "python"):
+    for block in code(text(page), "python"):
         compile(block, str(page), "exec")
 
 
 @pytest.mark.parametrize("page", RUN)
 def test_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page}
-    for block in code(page, "python"):
-        exec(compile(block, page, "exec"), names)
+    with folder_with_files(text(page), tmp_path, monkeypatch):
+        for block in programs(text(page)):
+            exec(compile(block, page, "exec"), names)
+
+
+def test_the_commands_of_your_own_code_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unbraid: CommandLine
+) -> None:
+    page = text("own_code.md")
+    with folder_with_files(page, tmp_path, monkeypatch):
+        run_commands(commands(page), unbraid, monkeypatch)
+    table = (tmp_path / "runs" / "study" / "table.md").read_text()
+    assert "| SparseVAE | bars |" in table and "max_correlation" in table
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_pictures_are_there(page: Path) -> None:
-    for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (DOCS / page).read_text()):
+    for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text(page)):
         assert (DOCS / page.parent / target).is_file(), target
 
 
 def test_every_recipe_is_told_of() -> None:
-    rows = [line for line in (DOCS / "studies.md").read_text().splitlines() if line.startswith("| `")]
+    rows = [line for line in text("studies.md").splitlines() if line.startswith("| `")]
     told = {}
     for row in rows:
         names = re.findall(r"`([^`]+)`", row.split("|")[1])
         paper = names[0].partition("/")[0]
         told |= {name if "/" in name else f"{paper}/{name}": row for name in names}
     assert set(recipe_names()) <= set(told)
+
+
+@pytest.mark.parametrize(("page", "names"), [("data.md", DATASETS), ("report.md", FIGURES)])
+def test_every_dataset_and_every_figure_has_a_row(page: str, names: dict[str, object]) -> None:
+    first_cells = [line.split("|")[1] for line in text(page).splitlines() if line.startswith("| `")]
+    assert names.keys() <= {name for cell in first_cells for name in re.findall(r"`([^`]+)`", cell)}

@@ -10,12 +10,13 @@ import typer
 from typer.core import TyperGroup
 
 from tests.commandline import CommandLine
+from tests.documented_code import OWN_CODE, code, commands, folder_with_files, run_commands, write_config
 from unbraid.cli.main import app
+from unbraid.runs import Run
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
-PYTHON = re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S)
-SHELL = "\n".join(re.findall(r"^```sh\n(.*?)^```$", README, re.M | re.S))
-COMMANDS = [line for line in SHELL.splitlines() if line.startswith("unbraid ")]
+PYTHON = code(README, "python")
+COMMANDS = commands(README)
 COMMANDS += re.findall(r"`(unbraid [^`\s]+ [^`]+)`", README)
 
 
@@ -46,6 +47,8 @@ def test_there_are_commands() -> None:
 def parse(command: str) -> None:
     """Parses a command down to its last option, without running it."""
     words = shlex.split(command)[1:]
+    if "--config" in words:
+        write_config(words)
     if words[-1] == "--help":
         words[-1:] = ["--out", "runs/run"]
     group: Any = typer.main.get_command(app)
@@ -58,9 +61,19 @@ def parse(command: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_can_be_parsed(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "my-images").mkdir()
-    monkeypatch.chdir(tmp_path)
-    parse(command)
+    with folder_with_files(OWN_CODE, tmp_path, monkeypatch):
+        parse(command)
+
+
+def test_the_commands_of_your_own_code_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unbraid: CommandLine
+) -> None:
+    """With the file own.py of docs/own_code.md, and fewer steps than printed."""
+    (section,) = re.findall(r"^## Your own method, data and metric\n(.*?)^## ", README, re.M | re.S)
+    with folder_with_files(OWN_CODE, tmp_path, monkeypatch):
+        run_commands(commands(section), unbraid, monkeypatch)
+    scores = Run(tmp_path / "runs" / "own").scores()
+    assert {"max_correlation", "mig"} <= {score["metric"] for score in scores}
 
 
 def test_a_command_that_cannot_be_parsed_is_found() -> None:

@@ -65,9 +65,9 @@ def test_own_code_must_be_named(tmp_path: Path) -> None:
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(
-        ValueError, match=r"no metric 'migg'; did you mean mig\?.*or your own FILE\.py:FUNCTION"
+        ValueError, match=r"no metric 'modularty'; did you mean modularity\?.*or your own FILE\.py:FUNCTION"
     ):
-        find_metric("migg")
+        find_metric("modularty")
 
 
 def test_families_say_what_a_metric_needs() -> None:

@@ -4,6 +4,7 @@ from unbraid.methods.ada_gvae import AdaGVAE
 from unbraid.methods.ada_ml_vae import AdaMLVAE
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.augmented_gin import AugmentedGIN
+from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import (
     DATASET_SIZES,
     ENTRY_POINTS,
@@ -87,6 +88,7 @@ __all__ = [
     "AdaMLVAE",
     "AnnealedVAE",
     "AugmentedGIN",
+    "Autoencoder",
     "BetaTCVAE",
     "BetaVAE",
     "BuildSpec",
