@@ -4,13 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from unbraid.recipes import read_recipe, recipe_names
+from unbraid.optimizers import Adam
+from unbraid.recipes import SCALES, read_recipe, recipe_names, recipe_scales
 from unbraid.studies.aggregate import _published, varying_options
 
 
 @pytest.mark.parametrize("name", sorted(recipe_names()))
-@pytest.mark.parametrize("scale", ["quick", "paper"])
+@pytest.mark.parametrize("scale", SCALES)
 def test_every_recipe_lists_runs_whose_options_exist(name: str, scale: str) -> None:
+    if scale not in recipe_scales(name):
+        with pytest.raises(ValueError, match=f"{name} has no scale '{scale}'. Choose quick or "):
+            read_recipe(name, scale)
+        return
     found = read_recipe(name, scale)
     assert found.summary
     seen = {(plan.method, plan.data): plan for plan in found.runs}
@@ -68,9 +73,33 @@ def test_the_contrast_papers_tables_are_complete() -> None:
     assert second["principled-contrast", "expressions", "lambda_z=0.0", happy] == 0.575
 
 
+def test_the_contrast_papers_table_has_its_settings_at_its_length() -> None:
+    """β 2, λ 1, Adam at a constant 1e-3, 128 + 128 images, no warm-up, 78,000 steps of digits: App. A.3 and Fig. 6."""
+    plans = [
+        plan for plan in read_recipe("principled-contrast/table1", "paper").runs if "steps" in plan.options
+    ]
+    assert {plan.method for plan in plans} == {
+        *("cvae", "srb-vae", "principled-contrast", "contrast-vae", "mm-cvae")
+    }
+    for plan in plans:
+        options = plan.resolved()
+        assert options["training"]["steps"] == 78_000 and options["training"]["batch_size"] == 128
+        assert options["training"]["optimizer"] == Adam(1e-3) and options["training"]["lr_schedule"] is None
+        assert options["method"]["beta"] == 2 and options["method"]["beta_schedule"] is None
+        assert options["network"]["architecture"] == "conv-contrast"
+        sizes = options["method"]["common_dim"], options["method"]["salient_dim"]
+        assert sizes == (16, 8) or (sizes == (8, 4) and plan.options["seed"] == 0)
+    terms = {
+        (plan.options["lambda_z"], plan.resolved()["method"]["lambda_c"])
+        for plan in plans
+        if plan.method == "principled-contrast"
+    }
+    assert terms == {(0.0, 1.0), (1.0, 1.0)}
+
+
 @pytest.mark.parametrize("data", ["celeba", "grassy-mnist"])
 def test_rows_that_the_contrast_paper_does_not_have_show_none_of_its_numbers(data: str) -> None:
-    recipe = read_recipe("principled-contrast/table1", "paper")
+    recipe = read_recipe("principled-contrast/table1", "short")
     varying = varying_options(recipe.runs)
     found: dict[tuple[str, bool], set[bool]] = {}
     for plan in recipe.runs:
@@ -112,5 +141,5 @@ def test_your_own_file_is_a_recipe(tmp_path: Path) -> None:
         read_recipe(str(tmp_path / "nowhere.py"))
     with pytest.raises(ValueError, match="no recipe 'vae-family/swep'; did you mean vae-family/sweep"):
         read_recipe("vae-family/swep")
-    with pytest.raises(ValueError, match=r"no scale 'huge'\. Choose quick or paper"):
+    with pytest.raises(ValueError, match=r"no scale 'huge'\. Choose quick, short or paper"):
         read_recipe("vae-family/sweep", "huge")

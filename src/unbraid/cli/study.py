@@ -29,7 +29,9 @@ def study(
     recipe: Annotated[
         str, typer.Argument(metavar="RECIPE|FILE.py", help="Recipe, or a Python file that lists plans.")
     ],
-    scale: Annotated[str, typer.Option(help="Size of the study: quick or paper.")] = "quick",
+    scale: Annotated[
+        str, typer.Option(help="Size of the study: quick, paper, or for some recipes short.")
+    ] = "quick",
     out: Annotated[Path | None, typer.Option(help="Study folder. Default: runs/RECIPE-SCALE.")] = None,
     data_root: DataRoot = None,
     device: Device = "auto",

@@ -5,13 +5,15 @@ import inspect
 import pkgutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from unbraid.custom_code import import_file
 from unbraid.options import first_sentence
 from unbraid.settings import lookup
 from unbraid.studies import Plan, Recipe
 
-SCALES = ("quick", "paper")
+SCALES = ("quick", "short", "paper")
+DEFAULT_SCALES = ("quick", "paper")  # of a recipe that has no `SCALES` of its own
 
 
 def recipe_names() -> dict[str, str]:
@@ -27,10 +29,19 @@ def recipe_names() -> dict[str, str]:
     return modules
 
 
+def recipe_scales(name: str) -> tuple[str, ...]:
+    """The scales of a recipe of the package."""
+    return _scales(importlib.import_module(lookup("recipe", name, recipe_names())))
+
+
+def _scales(module: ModuleType) -> tuple[str, ...]:
+    return getattr(module, "SCALES", DEFAULT_SCALES)
+
+
 def read_recipe(name: str, scale: str = "quick") -> Recipe:
     """Reads a recipe of the package, or a Python file with a list or function `runs` of plans."""
     if scale not in SCALES:
-        raise ValueError(f"There is no scale {scale!r}. Choose {' or '.join(SCALES)}.")
+        raise ValueError(f"There is no scale {scale!r}. Choose {_either(SCALES)}.")
     is_file = name.endswith(".py")
     if is_file and not Path(name).is_file():
         raise FileNotFoundError(
@@ -39,13 +50,20 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
     module_name = name if is_file else lookup("recipe", name, recipe_names())
     try:
         module = import_file(Path(name), again=True) if is_file else importlib.import_module(module_name)
-        runs = getattr(module, "runs", None)
+        scales = _scales(module)
+        runs = getattr(module, "runs", None) if scale in scales else ()
         if callable(runs):
             runs = runs(scale) if inspect.signature(runs).parameters else runs()
     except Exception as error:  # any error of the user's code
         cause = error.__cause__ or error
         raise ValueError(f"{name} cannot be read as a recipe: {type(cause).__name__}: {cause}.") from error
+    if scale not in scales:
+        raise ValueError(f"{name} has no scale {scale!r}. Choose {_either(scales)}.")
     if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):
         raise ValueError(f"{name} needs a list or a function `runs` of unbraid.Plan; got {runs!r:.80}.")
     published = getattr(module, "PUBLISHED", {})
     return Recipe(name, first_sentence(module), tuple(runs), published, scale, from_command_line=True)
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]])

@@ -7,6 +7,8 @@ cVAE, the text sRb-VAE.
 from unbraid.recipes.principled_contrast import grassy, rows
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short", "paper")
+
 
 def runs(scale: str) -> list[Plan]:
     """sRb-VAE, cVAE and Eq. 8, three seeds; at quick scale one seed."""

@@ -6,6 +6,8 @@
 from unbraid.recipes.principled_contrast import grassy, rows
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
+
 
 def runs(scale: str) -> list[Plan]:
     """The paper's three methods and ours, one seed."""

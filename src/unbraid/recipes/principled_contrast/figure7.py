@@ -6,6 +6,8 @@
 from unbraid.recipes.principled_contrast import faces, grassy, rows
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
+
 
 def runs(scale: str) -> list[Plan]:
     """One seed per dataset, with one decoder and with an overlay decoder."""

@@ -12,6 +12,7 @@ from unbraid.optimizers import Adam
 from unbraid.recipes.principled_contrast import HEAVY, OVERLAY_DECODER, grassy, row
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short")
 HELD_OUT = {
     "num_samples": 0,
     "num_test_samples": 0,
@@ -43,7 +44,7 @@ WEIGHTS = (
 
 def runs(scale: str) -> list[Plan]:
     """All settings for both mixes, one seed."""
-    limit = None if scale == "paper" else 2
+    limit = 2 if scale == "quick" else None
     return [
         row(replace(plan, **change), method, row_settings | change)
         for mix, changes in CHANGES.items()
@@ -58,4 +59,4 @@ def runs(scale: str) -> list[Plan]:
 
 def _held_out(mix: str, scale: str, steps: int) -> Plan:
     plan = grassy(mix, scale=scale, steps=steps)
-    return replace(plan, evaluation=HELD_OUT) if scale == "paper" else plan
+    return replace(plan, evaluation=HELD_OUT) if scale == "short" else plan

@@ -10,6 +10,7 @@ from typing import Any
 from unbraid.recipes.principled_contrast import ALL, EQ_7, EQ_8, ROWS, faces, row
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short", "paper")
 UNSUPERVISED = ("dip-vae-ii", "svae", "beta-tcvae")
 LEFT_OUT = ("common_dim", "salient_dim", "beta_schedule")  # of methods without strands
 METHODS: list[tuple[str, dict[str, Any]]] = [
