@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 # Packages and modules at the top, from low to high. Each may import those before it; docs/architecture.md has the
 # picture. `__init__` names the public API and may import everything.
 ORDER = (
-    *("seeds", "progress", "display", "custom_code"),
+    *("seeds", "progress", "files", "display", "custom_code"),
     *("settings", "distributed"),
     *("types", "schedules", "optimizers", "options", "strands"),
     *("objectives", "nn", "metrics", "data", "methods"),

@@ -8,7 +8,8 @@ import torch
 
 from unbraid.explore.examples import Examples, Factor
 from unbraid.explore.matrices import matrix_of
-from unbraid.runs import Run, write_json
+from unbraid.files import write_json
+from unbraid.runs import Run
 from unbraid.strands import Strands
 
 STRANDS, ORDER = Strands.from_sizes(codes=4), (0, 1, 2, 3)

@@ -7,16 +7,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.runs.folder import (
-    FORMAT,
-    History,
-    Run,
-    differences,
-    identity,
-    read_tensors,
-    versions,
-    write_tensors,
-)
+from unbraid.files import read_tensors, write_tensors
+from unbraid.runs.folder import FORMAT, History, Run, differences, identity, versions
 
 SETTINGS = {
     "method": {"name": "beta-vae", "arguments": {"beta": 4.0}},

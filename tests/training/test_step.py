@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from unbraid.methods.base import Method, Player, build_method
 from unbraid.optimizers import SGD, Adam, Optimizer, RMSprop
 from unbraid.schedules import Linear
 from unbraid.strands import Strands
-from unbraid.training.step import TrainingStep
+from unbraid.training.step import NonFiniteDetector, TrainingStep
 from unbraid.types import Batch, Codes, Observations, Terms
 
 
@@ -259,3 +260,27 @@ def test_the_graph_key_changes_when_other_parameters_are_frozen() -> None:
         != training_step.graph_key(50)
         == training_step.graph_key(1000)
     )
+
+
+def terms(nll: float, kl: float) -> Terms:
+    return Terms(torch.tensor(nll + kl), {"nll": torch.tensor(nll), "kl": torch.tensor(kl)})
+
+
+def test_finite_terms_pass(tmp_path: Path) -> None:
+    watch = NonFiniteDetector()
+    watch.record(torch.tensor(1), {"model": terms(1.0, 2.0)})
+    watch.raise_if_found(tmp_path)
+
+
+def test_the_first_bad_step_and_its_terms_are_named(tmp_path: Path) -> None:
+    watch = NonFiniteDetector()
+    watch.record(torch.tensor(1), {"model": terms(1.0, 2.0)})
+    watch.record(torch.tensor(2), {"model": terms(1.0, float("inf"))})
+    watch.record(torch.tensor(3), {"model": terms(float("nan"), float("nan"))})
+    with pytest.raises(
+        FloatingPointError, match=r"loss, kl of model .* at step 2.* There is no checkpoint yet"
+    ):
+        watch.raise_if_found(tmp_path)
+    (tmp_path / "checkpoint.safetensors").touch()
+    with pytest.raises(FloatingPointError, match=f"last good checkpoint is in {tmp_path}"):
+        watch.raise_if_found(tmp_path)

@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from tests.tiny import SHAPE, make
 from unbraid.data import Dataset, Draw, FactorSpace, IIDDraw, PairDraw
+from unbraid.files import read_tensors
 from unbraid.methods import (
     AdaGVAE,
     BetaVAE,
@@ -29,7 +30,7 @@ from unbraid.methods.base import Method, build_method
 from unbraid.nn import MLPEncoder
 from unbraid.objectives import Bernoulli, Likelihood, Pixels
 from unbraid.optimizers import SGD, Adam, RMSprop
-from unbraid.runs import Run, read_tensors
+from unbraid.runs import Run
 from unbraid.schedules import Constant
 from unbraid.training.config import TrainConfig
 from unbraid.training.train import (

@@ -28,7 +28,7 @@ def config_words(words: Sequence[str]) -> list[str]:
 
 def read_config(path: str) -> dict[str, Any]:
     """A plan from a JSON file, such as the plan.json of a run; raises for a key that a plan does not have."""
-    from unbraid.runs import read_json
+    from unbraid.files import read_json
     from unbraid.settings import lookup
 
     if not Path(path).is_file():

@@ -70,8 +70,9 @@ def edit_images(
 ) -> list[str]:
     """Writes an image grid with one row for the images, one for their reconstructions, and one per edit."""
     from unbraid.cli.observations import read_observations
+    from unbraid.files import write_atomically
     from unbraid.report import image_sheet
-    from unbraid.runs import load, write_atomically
+    from unbraid.runs import load
 
     if not (swap or set_ or zero or traverse):
         raise ValueError(

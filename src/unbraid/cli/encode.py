@@ -37,7 +37,8 @@ def encode_images(folder: Path, paths: Sequence[Path], out: Path, *, device: str
     import numpy as np
 
     from unbraid.cli.observations import read_observations
-    from unbraid.runs import load, write_atomically
+    from unbraid.files import write_atomically
+    from unbraid.runs import load
 
     model = load(folder, device=device)
     names, observations = read_observations(paths, model.shape)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from unbraid.files import write_atomically
 from unbraid.report import Chart, Figure, templates
-from unbraid.runs import write_atomically
 
 
 class HeadlineScore(NamedTuple):

@@ -17,8 +17,9 @@ from unbraid.explore.examples import Examples, examples_from_data, examples_from
 from unbraid.explore.packing import pack_constants, round_to_int16
 from unbraid.explore.program import CONDITION, Program
 from unbraid.explore.trace import trace
+from unbraid.files import write_atomically
 from unbraid.methods import has_decoder
-from unbraid.runs import Model, Run, load, training_dataset, write_atomically
+from unbraid.runs import Model, Run, load, training_dataset
 
 MAX_BYTES = 8_000_000  # of a page
 BYTES_PER_WEIGHT = 2 * 4 / 3  # int16 in base64, the least

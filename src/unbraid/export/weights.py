@@ -9,7 +9,8 @@ from torch import Tensor
 
 from unbraid.export.bundle import ExportBundle, Outputs, Reader
 from unbraid.export.modules import Decoder, Encoder
-from unbraid.runs import load, write_tensors
+from unbraid.files import write_tensors
+from unbraid.runs import load
 
 
 def write(bundle: ExportBundle, folder: Path) -> None:

@@ -15,8 +15,9 @@ from unbraid.export.card import card, front_matter
 from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
+from unbraid.files import write_atomically, write_json
 from unbraid.methods import Method
-from unbraid.runs import Run, load, write_atomically, write_json
+from unbraid.runs import Run, load
 from unbraid.settings import lookup
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from unbraid.files import write_atomically
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes
 from unbraid.report.figure_table import FIGURES, Draw, FigureEntry
 from unbraid.report.figures import ACTIVE_THRESHOLD
@@ -19,7 +20,7 @@ from unbraid.report.run_view import (
 from unbraid.report.scores import kl_table, score_rows
 from unbraid.report.settings import settings_of, side_by_side
 from unbraid.report.subembeddings import accuracy_chart
-from unbraid.runs import Run, write_atomically
+from unbraid.runs import Run
 
 
 class PageText(NamedTuple):

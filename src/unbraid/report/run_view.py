@@ -11,6 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from unbraid.custom_code import CodeNotNamed
+from unbraid.files import write_atomically
 from unbraid.options import first_sentence
 from unbraid.progress import duration
 from unbraid.report.charts import Chart, curve_chart, curves_of, file_bytes, kl_chart
@@ -22,7 +23,7 @@ from unbraid.report.probe_table import ProbeTable, probe_table
 from unbraid.report.run_figures import ROWS, Drawn, Unscored, make_figures, named_entry, shows_images
 from unbraid.report.scores import kl_table
 from unbraid.report.subembeddings import accuracy_chart, strand_accuracies
-from unbraid.runs import Run, load, method_of, training_dataset, write_atomically
+from unbraid.runs import Run, load, method_of, training_dataset
 
 EXPLORER = "explorer.html"  # in the run folder
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.files import write_atomically
 from unbraid.progress import duration
 from unbraid.report.charts import curves_of, file_bytes
 from unbraid.report.figure_table import Draw, FigureEntry
@@ -12,7 +13,7 @@ from unbraid.report.page import PageText, shared
 from unbraid.report.rendering import templates, uri
 from unbraid.report.run_view import RunView, view_run, with_explorers
 from unbraid.report.sweeps import mean_over_others, sweep_chart, varied_settings
-from unbraid.runs import Run, write_atomically
+from unbraid.runs import Run
 from unbraid.settings import to_json
 from unbraid.studies import (
     Comparison,

@@ -1,17 +1,7 @@
 """The run folder, its trained model, and its dataset opened again."""
 
 from unbraid.runs.exported_model import FORMAT
-from unbraid.runs.folder import (
-    History,
-    Run,
-    identity,
-    read_json,
-    read_tensors,
-    versions,
-    write_atomically,
-    write_json,
-    write_tensors,
-)
+from unbraid.runs.folder import History, Run, identity, versions
 from unbraid.runs.model import Model, as_observations, load
 from unbraid.runs.rebuild import method_of
 from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
@@ -28,11 +18,6 @@ __all__ = [
     "identity",
     "load",
     "method_of",
-    "read_json",
-    "read_tensors",
     "training_dataset",
     "versions",
-    "write_atomically",
-    "write_json",
-    "write_tensors",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.data import ColumnScaler
-from unbraid.runs.folder import read_json, read_tensors
+from unbraid.files import read_json, read_tensors
 
 FORMAT = 1
 REQUIRED_KEYS = ("method", "data", "strands")

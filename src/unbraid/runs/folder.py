@@ -17,7 +17,6 @@ of one format number stay readable by every later release with the same major ve
 
 import hashlib
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -26,10 +25,9 @@ from typing import Any
 
 import numpy
 import torch
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
+from unbraid.files import read_json, read_tensors, write_atomically, write_json, write_tensors
 from unbraid.runs.scores import Scores
 from unbraid.settings import differences
 
@@ -248,51 +246,3 @@ def _create_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"{folder} cannot be created ({error.strerror}). Choose another folder.") from None
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a whole file or nothing: a reader of `path` finds either the old content or the new."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(
-            f"{path} could not be written ({error.strerror or error}); its old content is unchanged. Free some disk "
-            "space, or choose an existing folder with write permission."
-        ) from error
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Writes indented JSON with the keys in the given order."""
-    write_atomically(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def read_json(path: Path) -> Any:
-    """Reads JSON; raises ValueError for a damaged file."""
-    try:
-        return json.loads(path.read_text())
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not readable as JSON ({error}). Restore it from a copy.") from None
-
-
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Writes named tensors as safetensors; equal tensors give equal bytes."""
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, tensor_bytes(plain))
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Reads named tensors from safetensors; raises ValueError for a damaged file."""
-    try:
-        return load_tensors(path.read_bytes())
-    except FileNotFoundError:
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"{path} is not a complete safetensors file ({error}). Restore it or train again."
-        ) from None

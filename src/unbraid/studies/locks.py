@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import BaseFileLock, FileLock
+
+from unbraid.files import acquire_lock
 
 PATIENCE = 30.0  # seconds; workers end as soon as they notice that the study's process is gone
 
@@ -16,7 +18,7 @@ PATIENCE = 30.0  # seconds; workers end as soon as they notice that the study's 
 def exclusive_lock(folder: Path) -> Iterator[None]:
     """Holds the lock of a study's folder, once the workers of an earlier study have ended."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = _acquire(
+    lock = acquire_lock(
         folder / ".lock",
         timeout=0.0,
         message=f"Another process is running a study in {folder}. Wait until it has ended, or choose another folder.",
@@ -24,7 +26,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
     try:
         for path in folder.glob(".worker-*.lock"):
             message = f"Workers of an earlier study are still running in {folder}. End them, or choose another folder."
-            _acquire(path, timeout=PATIENCE, message=message).release()
+            acquire_lock(path, timeout=PATIENCE, message=message).release()
         yield
     finally:
         lock.release()
@@ -33,12 +35,3 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
 def worker_lock(folder: Path, number: int) -> BaseFileLock:
     """Marks a worker process as running in the folder, until the lock is released or the process ends."""
     return FileLock(folder / f".worker-{number}.lock").acquire().lock
-
-
-def _acquire(path: Path, *, timeout: float, message: str) -> BaseFileLock:
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=timeout)
-    except Timeout:
-        raise ValueError(message) from None
-    return lock

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unbraid.display import failures_html
-from unbraid.runs import Run, write_atomically, write_json
+from unbraid.files import write_atomically, write_json
+from unbraid.runs import Run
 from unbraid.settings import to_json
 from unbraid.studies.aggregate import COLUMNS, FinishedRuns, aggregate, tidy
 from unbraid.studies.plan import Plan, Recipe

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Generator
+from torch import Generator, nn
 
-from unbraid.runs import read_tensors, write_tensors
-from unbraid.training.step import TrainingStep
+from unbraid.files import read_tensors, write_tensors
+from unbraid.training.step import REMEDY, TrainingStep
 
 FILE_NAME = "checkpoint.safetensors"
 
@@ -50,3 +50,13 @@ def load_checkpoint(path: Path, training_step: TrainingStep, data: Generator) ->
     if device.type == "cuda":
         torch.cuda.set_rng_state(tensors["generator.noise.cuda"], device)
     return TrainState(int(tensors["step"]), float(tensors["best"]), int(tensors["since_best"]))
+
+
+def check_weights_finite(method: nn.Module, step: int, folder: Path) -> None:
+    """Raises if a weight is NaN or infinite, so that such weights are never saved."""
+    nonfinite = [name for name, value in method.state_dict().items() if not bool(torch.isfinite(value).all())]
+    if nonfinite:
+        raise FloatingPointError(
+            f"Training stopped: the weight {nonfinite[0]} became NaN or infinite at step {step}. {REMEDY} The files in "
+            f"{folder} are from an earlier step."
+        )

@@ -12,17 +12,23 @@ from torch import Generator
 
 from unbraid.data import Dataset, Draw
 from unbraid.distributed import all_reduce_mean, any_rank, rank, shard_batch, world_size
+from unbraid.files import write_tensors
 from unbraid.methods import ClosedForm, HasPostTraining, Method
 from unbraid.progress import progress
-from unbraid.runs import History, Run, write_tensors
+from unbraid.runs import History, Run
 from unbraid.seeds import derive_seed
-from unbraid.training.checkpoint import FILE_NAME, TrainState, load_checkpoint, save_checkpoint
+from unbraid.training.checkpoint import (
+    FILE_NAME,
+    TrainState,
+    check_weights_finite,
+    load_checkpoint,
+    save_checkpoint,
+)
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
 from unbraid.training.estimate import estimate
-from unbraid.training.nonfinite import NonFiniteDetector, check_weights_finite
 from unbraid.training.post_training import run_post_training
-from unbraid.training.step import TrainingStep
+from unbraid.training.step import NonFiniteDetector, TrainingStep
 from unbraid.training.streams import OwnStream
 from unbraid.training.tracking import open_logger
 from unbraid.training.validation import validation_loss

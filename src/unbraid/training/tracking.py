@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from unbraid.runs import Run, identity, write_json
+from unbraid.files import write_json
+from unbraid.runs import Run, identity
 from unbraid.settings import flatten, lookup
 
 

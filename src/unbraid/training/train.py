@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from unbraid.custom_code import digest, plugin_name, reference
 from unbraid.data import DRAWS, ChecksBatchSize, ChoosesClass, Dataset, Draw, constructor, draw_class
 from unbraid.distributed import init_distributed, rank, world_size
+from unbraid.files import write_json
 from unbraid.methods import (
     ENTRY_POINTS,
     ChecksTraining,
@@ -22,7 +23,7 @@ from unbraid.methods import (
     needs_same_class,
 )
 from unbraid.options import options_of
-from unbraid.runs import Run, identity, versions, write_json
+from unbraid.runs import Run, identity, versions
 from unbraid.seeds import derive_seed
 from unbraid.settings import to_json
 from unbraid.training.config import LoopConfig, TrainConfig, split_options
