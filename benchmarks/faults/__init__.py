@@ -1,0 +1,1 @@
+"""The fault harness: damage, kills, full disks and hostile input, from seeds."""
