@@ -5,8 +5,9 @@ same lines.
     lines = command_lines(random.Random(0))
     subprocess.run([sys.executable, "-m", "unbraid", *next(lines)], cwd=places, env=os.environ | ENVIRONMENT, …)
 
-Some lines ask for more memory than there is: limit the memory of the process. A line ends within a minute when it is refused and also when it happens to be right: it starts no server, downloads
-nothing, opens no browser and asks for no long training.
+Some lines ask for more memory than there is: limit the memory of the process. A line ends within a minute when it is
+refused and also when it happens to be right: it starts no server, downloads nothing, opens no browser and asks for no
+long training.
 """
 
 import json
