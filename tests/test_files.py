@@ -32,6 +32,12 @@ def test_equal_tensors_are_written_as_equal_bytes(tmp_path: Path) -> None:
     assert_close(read_tensors(tmp_path / "one"), tensors)
 
 
+def test_file_names_that_are_no_utf8_survive_json(tmp_path: Path) -> None:
+    write_json(tmp_path / "names.json", {"path": "bilder-\udcff", "β": 1})
+    assert read_json(tmp_path / "names.json") == {"path": "bilder-\udcff", "β": 1}
+    assert '"β"'.encode() in (tmp_path / "names.json").read_bytes()
+
+
 def test_damaged_tensors_are_refused(tmp_path: Path) -> None:
     write_tensors(tmp_path / "w.safetensors", {"a": torch.ones(100)})
     whole = (tmp_path / "w.safetensors").read_bytes()

@@ -64,13 +64,14 @@ def write_json(path: Path, content: Any) -> None:
         raise ValueError(
             f"{path} cannot be written: its content has a NaN or infinite number. Remove the number first."
         ) from None
-    write_atomically(path, (text + "\n").encode())
+    # A file name that is no UTF-8 holds surrogates, which become JSON's own escapes here.
+    write_atomically(path, (text + "\n").encode("utf-8", "backslashreplace"))
 
 
 def read_json(path: Path) -> Any:
     """Reads JSON; raises ValueError for a damaged file."""
     try:
-        return json.loads(path.read_text("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError(f"{path} is nested too deeply. Restore it from a copy.") from None
     except ValueError as error:  # also of UTF-8

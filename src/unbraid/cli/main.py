@@ -2,6 +2,7 @@
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -79,13 +80,28 @@ def unbraid(
     """Train, evaluate and inspect disentangled representations."""
 
 
+def use_utf8() -> None:
+    """Makes standard output and error UTF-8 in every locale; what is no Unicode in a file name is printed escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
 def main() -> None:
     """Runs the command line; invalid input ends it with one sentence and exit code 2."""
+    use_utf8()
     try:
         app()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except UnicodeEncodeError as error:  # of the name of a file or folder
+        print(
+            f"unbraid: {error.object!r:.200} has characters that {error.encoding} cannot encode. Rename the file or "
+            "folder, or choose a UTF-8 locale.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
     except (ValueError, OSError, FloatingPointError) as error:
         print(f"unbraid: {error}", file=sys.stderr)
         sys.exit(2)

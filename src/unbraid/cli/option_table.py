@@ -38,7 +38,7 @@ def listed_options(method: str, data: str | None) -> tuple[str, Namespaces[Liste
 @functools.cache
 def read_table() -> Table:
     """The table in this package."""
-    return json.loads(TABLE.read_text())
+    return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
 def current_table() -> Table:
@@ -89,7 +89,7 @@ def write_table() -> None:
         ]
         start, end = "[]" if entries is None else "{}"
         parts.append(f"{json.dumps(key)}: {start}\n" + ",\n".join(lines) + f"\n{end}")
-    TABLE.write_text("{\n" + ",\n".join(parts) + "\n}\n")
+    TABLE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -162,9 +162,9 @@ def render(content: dict[str, Any], *, served: bool = False) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     here = Path(__file__).parent
-    scripts = [(here / name).read_text("utf-8") for name in SCRIPTS]
+    scripts = [(here / name).read_text(encoding="utf-8") for name in SCRIPTS]
     styles = here.parent / "report" / "page.css", here / "explorer.css"
-    style = "".join(path.read_text("utf-8") for path in styles)
+    style = "".join(path.read_text(encoding="utf-8") for path in styles)
     policy = "; ".join(
         [
             "default-src 'none'",

@@ -112,7 +112,7 @@ def _require_overwritable(path: Path) -> None:
 
 def _is_export(path: Path) -> bool:
     try:
-        return json.loads((path / "config.json").read_text()).get("library") == "unbraid"
+        return json.loads((path / "config.json").read_text(encoding="utf-8")).get("library") == "unbraid"
     except (OSError, ValueError, AttributeError):
         return False
 

@@ -101,7 +101,13 @@ def run_job_logged(
     """Calls `run_job` and redirects its output to a log file named after the job's first run."""
     logs.mkdir(parents=True, exist_ok=True)
     with (
-        open(logs / f"{next(iter(job.runs))}.txt", "a", buffering=1) as log,
+        open(
+            logs / f"{next(iter(job.runs))}.txt",
+            "a",
+            buffering=1,
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as log,
         redirect_stdout(log),
         redirect_stderr(log),
     ):

@@ -39,7 +39,7 @@ def plan_identity(method: str, data: str, draw: str | None, options: Mapping[str
 @functools.cache
 def introduced_values() -> dict[str, dict[str, Any]]:
     """The value with which each option of Unbraid was introduced, by owner and name, as JSON."""
-    return json.loads(TABLE.read_text())
+    return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
 def owner_key(owner: str, method: str, data: str, draw: str | None = None) -> str:

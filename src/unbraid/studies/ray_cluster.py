@@ -50,7 +50,7 @@ def run_on_ray(
     ray = _connect(address)
     token = secrets.token_hex(16)
     context.folder.mkdir(parents=True, exist_ok=True)
-    (context.folder / TOKEN).write_text(token)
+    (context.folder / TOKEN).write_text(token, encoding="utf-8")
     context = context._replace(folder=context.folder.resolve(), root=context.root and context.root.resolve())
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_remote_job)
     threads = str(max(1, round(cpus)))
@@ -103,7 +103,7 @@ def _remote_job(job: Job, context: JobContext, token: str, threads: str) -> tupl
     """Runs a job on a machine of the cluster; returns its failures, and an archive if the folder is not shared."""
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, threads))
     token_file = context.folder / TOKEN
-    if token_file.is_file() and token_file.read_text() == token:
+    if token_file.is_file() and token_file.read_text(encoding="utf-8") == token:
         return run_job_logged(job, context, context.folder.parent / "logs"), b""
     with tempfile.TemporaryDirectory() as folder:
         runs, logs = (Path(folder) / name for name in ("runs", "logs"))

@@ -83,7 +83,7 @@ def read_records(folder: Path | str) -> list[dict[str, Any]]:
     path = Path(folder) / "results.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist. Run `unbraid study` again to write it.")
-    with path.open(newline="") as file:
+    with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != COLUMNS:
             raise ValueError(
@@ -113,7 +113,7 @@ def open_study(folder: Path | str) -> StudyFolder:
         settings["from_command_line"],
         settings["num_plans"],
         finished,
-        json.loads(failures.read_text()) if failures.exists() else [],
+        json.loads(failures.read_text(encoding="utf-8")) if failures.exists() else [],
         {tuple(key): value for *key, value in settings["published"]},
     )
 
@@ -175,7 +175,7 @@ def _read_description(folder: Path) -> dict[str, Any]:
     """The content of study.json, checked for its format version."""
     path = folder / "study.json"
     try:
-        settings = json.loads(path.read_text())
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"{folder} is not a study folder: it has no study.json. Give the folder that `unbraid study … --out` wrote."

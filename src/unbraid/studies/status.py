@@ -36,7 +36,7 @@ class RunProgress(NamedTuple):
 def read_progress(folder: Path) -> RunProgress | None:
     """The progress of a run from the last line of its history; None if there is none yet."""
     try:
-        steps = json.loads((folder / "run.json").read_text())["training"]["steps"]
+        steps = json.loads((folder / "run.json").read_text(encoding="utf-8"))["training"]["steps"]
         with open(folder / "history.jsonl", "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4096))

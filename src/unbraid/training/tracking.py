@@ -72,7 +72,7 @@ class MLflow(Logger):
     def __init__(self, run: Run) -> None:
         self._mlflow = library("mlflow")
         path = run.folder / "mlflow.json"
-        run_id = json.loads(path.read_text())["run_id"] if path.exists() else None
+        run_id = json.loads(path.read_text(encoding="utf-8"))["run_id"] if path.exists() else None
         mlflow_run = self._mlflow.start_run(run_id=run_id, run_name=None if run_id else run.folder.name)
         if run_id is None:
             write_json(path, {"run_id": mlflow_run.info.run_id})
