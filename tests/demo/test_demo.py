@@ -108,6 +108,14 @@ def test_a_second_call_reuses_finished_runs_and_prints_its_steps(
     assert "1/3  Training 5 systems" in printed and "3/3" in printed and str(page) in printed
 
 
+def test_a_folder_with_other_things_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("mine")
+    with pytest.raises(ValueError, match=r"not a study folder: it contains index\.html"):
+        demo(tmp_path, quiet=True, **SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
 def test_a_run_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: object, **options: object) -> None:
         raise FloatingPointError("the loss is not finite")

@@ -32,7 +32,7 @@ def test_a_machine_without_the_study_folder_sends_its_runs_back(tmp_path: Path) 
     context = JobContext(tmp_path / "runs", None, "cpu", 1)
     before = dict(os.environ)
     try:
-        failures, sent = ray_cluster._remote_job(job, context, "token", "1")
+        failures, sent = ray_cluster._remote_job(job, context, "token")
     finally:
         os.environ.clear()
         os.environ.update(before)

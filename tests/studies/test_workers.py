@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.small_study import table
 from unbraid.recipes import Recipe
 from unbraid.studies import workers
-from unbraid.studies.jobs import JobContext, JobResult, finished_run, make_jobs
+from unbraid.studies.jobs import JobContext, JobResult, environment, finished_run, make_jobs
+from unbraid.studies.locks import exclusive_lock
 from unbraid.studies.plan import Plan, replace
 from unbraid.studies.study import study
 from unbraid.studies.workers import _serve, run_on_workers
@@ -38,19 +40,34 @@ def test_a_study_that_is_killed_continues_as_if_it_never_was(tmp_path: Path) -> 
         target=run_study, args=(recipe, tmp_path / "killed")
     )
     process.start()
-    while len(ends := list(tmp_path.glob("killed/runs/*/finished.json"))) < 2:
+    while len(list(tmp_path.glob("killed/runs/*/scores.json"))) < 2:
         assert process.is_alive()
         time.sleep(0.01)
     process.kill()
     process.join()
-    assert len(list(tmp_path.glob("killed/runs/*/finished.json"))) < 10
-    finished = {end: end.stat().st_mtime_ns for end in ends}
-    for folder, count in (("killed", 2), ("once", 1)):
+    with exclusive_lock(tmp_path / "killed"):  # its workers have ended
+        trained, scored = (
+            files_of_runs(tmp_path / "killed", mark) for mark in ("finished.json", "scores.json")
+        )
+    assert 2 <= len(list(tmp_path.glob("killed/runs/*/finished.json"))) < 10
+    for folder, count in (("killed", 1), ("once", 2)):
         assert not study(recipe, tmp_path / folder, device="cpu", workers=count, quiet=True).failures
     assert len(list(tmp_path.glob("killed/runs/*/finished.json"))) == 10
-    assert all(end.stat().st_mtime_ns == time_ns for end, time_ns in finished.items())  # not trained again
+    assert files_of_runs(tmp_path / "killed").items() >= scored.items()  # not touched again
+    weights = {file: times for file, times in trained.items() if file.suffix != ".json"}
+    assert files_of_runs(tmp_path / "killed").items() >= weights.items()  # not trained again
     assert table(tmp_path / "killed") == table(tmp_path / "once") and len(table(tmp_path / "once")) >= 10
     assert (tmp_path / "killed" / "table.md").read_text() == (tmp_path / "once" / "table.md").read_text()
+
+
+def files_of_runs(study: Path, mark: str = "run.json") -> dict[Path, tuple[int, int]]:
+    """Number and time of each file of those runs that have the file `mark`; a replaced file has another number."""
+    return {
+        path: (path.stat().st_ino, path.stat().st_mtime_ns)
+        for found in study.glob(f"runs/*/{mark}")
+        for path in found.parent.iterdir()
+        if not path.name.startswith(".")
+    }
 
 
 def context_in(folder: Path) -> JobContext:
@@ -204,15 +221,45 @@ def test_failures_and_logs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert str(PLAN) in log and "Traceback" in log and "20/20 steps" in log
 
 
-def test_workers_share_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+def test_workers_have_the_threads_of_a_run_and_share_gpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,5")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    context = context_in(tmp_path)._replace(device="auto", threads=2)
     seen = []
     for number in range(3):
-        with workers._worker_environment(number, 3, "auto"):
+        with environment(workers._worker_environment(number, context)):
             seen.append((os.environ["CUDA_VISIBLE_DEVICES"], os.environ["OMP_NUM_THREADS"]))
     assert seen == [("3", "2"), ("5", "2"), ("3", "2")]
-    assert os.environ["OMP_NUM_THREADS"] == "1" and os.environ["CUDA_VISIBLE_DEVICES"] == "3,5"
-    with workers._worker_environment(1, 3, "cpu"):
-        assert os.environ["CUDA_VISIBLE_DEVICES"] == "3,5"
+    assert os.environ["OMP_NUM_THREADS"] == "8" and os.environ["CUDA_VISIBLE_DEVICES"] == "3,5"
+    assert "CUDA_VISIBLE_DEVICES" not in workers._worker_environment(1, context._replace(device="cpu"))
+
+
+def test_weights_are_the_same_whatever_the_workers(tmp_path: Path) -> None:
+    """The gradients of convolutions are rounded differently with another number of threads."""
+    options = {"image_size": 32, "latent_dim": 4, "steps": 1, "batch_size": 16}
+    plans = [
+        Plan("beta-vae", "sprites", options | {"seed": seed}, ("kl",), {"num_samples": 9}) for seed in (0, 1)
+    ]
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)  # as a process has on two cores
+    try:
+        for count in (1, 2):
+            study(
+                Recipe("own", "", tuple(plans), {}),
+                tmp_path / str(count),
+                device="cpu",
+                workers=count,
+                quiet=True,
+            )
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    for plan in plans:
+        first, second = (
+            (tmp_path / count / "runs" / plan.folder_name / "model.safetensors").read_bytes()
+            for count in "12"
+        )
+        assert first == second
+    assert table(tmp_path / "1") == table(tmp_path / "2")

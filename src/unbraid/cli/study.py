@@ -16,8 +16,17 @@ Population = Annotated[int, typer.Option(help="Number of runs trained concurrent
 Workers = Annotated[
     int,
     typer.Option(
-        help="Number of worker processes on this machine; cores and GPUs are divided among them.",
+        help="Number of worker processes on this machine; GPUs are divided among them.",
         metavar="N",
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Number of CPU threads per run, whatever the workers; weights depend on it in their last bits. Default: "
+        "that of the study in the folder, otherwise 1.",
+        metavar="N",
+        show_default=False,
     ),
 ]
 RayAddress = Annotated[
@@ -43,6 +52,7 @@ def study(
     ] = False,
     population: Population = 1,
     workers: Workers = 1,
+    threads: Threads = None,
     ray_address: RayAddress = None,
     cpus_per_run: Annotated[float, typer.Option(help="CPU cores per run on the Ray cluster.")] = 1.0,
     gpus_per_run: Annotated[float, typer.Option(help="GPUs per run on the Ray cluster.")] = 0.0,
@@ -64,6 +74,7 @@ def study(
             skip_eval=skip_eval,
             population=population,
             workers=workers,
+            threads=threads,
             ray_address=ray_address,
             cpus_per_run=cpus_per_run,
             gpus_per_run=gpus_per_run,

@@ -1,11 +1,15 @@
 """Jobs of a study: training and evaluating runs, in this process, a worker or a cluster."""
 
+import os
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import torch
+from threadpoolctl import threadpool_limits
 
 from unbraid.evaluation import evaluate, score_name
 from unbraid.runs import Run
@@ -24,6 +28,7 @@ class JobContext(NamedTuple):
     device: str
     population: int  # models trained concurrently on a CUDA device
     eval_device: str | None = None  # default: device
+    threads: int = 1  # of each run: with other numbers, sums are rounded differently
 
 
 class Job(NamedTuple):
@@ -129,6 +134,13 @@ def run_job(
 
     With a population, `on_trained` is called with the name of each run folder when its training has succeeded.
     """
+    with num_threads(context.threads):
+        return _run_job(job, context, on_trained, quiet)
+
+
+def _run_job(
+    job: Job, context: JobContext, on_trained: Callable[[str], None] | None, quiet: bool
+) -> list[Failure]:
     for plan in job.plans:
         plan.use_code()  # a worker process has not imported the plan's own code yet
     errors: Mapping[str, Exception] = {}
@@ -151,6 +163,33 @@ def run_job(
                 "".join(traceback.format_exception(error)),
             )
     return list(failures.values())
+
+
+@contextmanager
+def num_threads(threads: int) -> Iterator[None]:
+    """Computes with this number of threads, in torch, BLAS and OpenMP, also in libraries that are loaded meanwhile."""
+    before = torch.get_num_threads()
+    with environment(dict.fromkeys(THREAD_VARIABLES, str(threads))), threadpool_limits(threads):
+        torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Sets environment variables, and at the end puts their old values back."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
 
 
 def _train_population(

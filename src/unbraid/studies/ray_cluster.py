@@ -53,8 +53,7 @@ def run_on_ray(
     (context.folder / TOKEN).write_text(token, encoding="utf-8")
     context = context._replace(folder=context.folder.resolve(), root=context.root and context.root.resolve())
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_remote_job)
-    threads = str(max(1, round(cpus)))
-    waiting = {remote.remote(job, context, token, threads): job for job in jobs}
+    waiting = {remote.remote(job, context, token): job for job in jobs}
     try:
         while waiting:
             ready, _ = ray.wait(list(waiting), timeout=patience)
@@ -99,9 +98,9 @@ def _check_reachable(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=5).close()
 
 
-def _remote_job(job: Job, context: JobContext, token: str, threads: str) -> tuple[list[Failure], bytes]:
+def _remote_job(job: Job, context: JobContext, token: str) -> tuple[list[Failure], bytes]:
     """Runs a job on a machine of the cluster; returns its failures, and an archive if the folder is not shared."""
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, threads))
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(context.threads)))
     token_file = context.folder / TOKEN
     if token_file.is_file() and token_file.read_text(encoding="utf-8") == token:
         return run_job_logged(job, context, context.folder.parent / "logs"), b""

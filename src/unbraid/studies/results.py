@@ -1,7 +1,7 @@
 """The files of a study's folder.
 
 STUDY/
-  study.json        recipe, scale, published numbers, each run's options, and the format version
+  study.json        recipe, scale, threads of each run, published numbers, each run's options, and the format version
   results.csv       one row per score
   results.parquet   the same records, if pandas and pyarrow are installed (extra `analysis`)
   table.md          mean, standard deviation and n over seeds
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT = 1
+AGAIN = "move its folder `runs` to a new folder and run `unbraid study` there, which repeats no finished run"
 DIRECTIONS = {"True": True, "False": False, "": None}
 TYPES: dict[str, Callable[[str], Any]] = {
     **{"seed": int, "value": float, "n": int, "n_test": int, "seconds": float},
@@ -48,6 +49,7 @@ class StudyFolder(NamedTuple):
     finished: list[tuple[Plan, Run]]
     failures: list[dict[str, Any]]
     published: Published
+    threads: int = 1  # of each run
 
     @property
     def rows(self) -> list[Row]:
@@ -63,7 +65,8 @@ class StudyFolder(NamedTuple):
         if not self.from_command_line:
             return ""
         scale = [] if self.recipe.endswith(".py") and self.scale == "quick" else ["--scale", self.scale]
-        return shlex.join(["unbraid", "study", self.recipe, *scale, "--out", str(self.folder)])
+        threads = [] if self.threads == 1 else ["--threads", str(self.threads)]
+        return shlex.join(["unbraid", "study", self.recipe, *scale, *threads, "--out", str(self.folder)])
 
 
 def results(folder: Path | str) -> "DataFrame":
@@ -79,7 +82,7 @@ def results(folder: Path | str) -> "DataFrame":
 
 def read_records(folder: Path | str) -> list[dict[str, Any]]:
     """All scores of a study from its results.csv, one record per score."""
-    _read_description(Path(folder))
+    read_description(Path(folder))
     path = Path(folder) / "results.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist. Run `unbraid study` again to write it.")
@@ -95,7 +98,7 @@ def read_records(folder: Path | str) -> list[dict[str, Any]]:
 def open_study(folder: Path | str) -> StudyFolder:
     """Opens a study's folder; runs whose folders are missing are left out."""
     path = Path(folder)
-    settings = _read_description(path)
+    settings = read_description(path)
     finished = [
         (
             Plan.stored(entry),
@@ -115,6 +118,7 @@ def open_study(folder: Path | str) -> StudyFolder:
         finished,
         json.loads(failures.read_text(encoding="utf-8")) if failures.exists() else [],
         {tuple(key): value for *key, value in settings["published"]},
+        settings["threads"],
     )
 
 
@@ -124,7 +128,11 @@ def is_study(folder: Path | str) -> bool:
 
 
 def write_results(
-    folder: Path, recipe: Recipe, finished: FinishedRuns, failures: Sequence[dict[str, Any]]
+    folder: Path,
+    recipe: Recipe,
+    finished: FinishedRuns,
+    failures: Sequence[dict[str, Any]],
+    threads: int = 1,
 ) -> None:
     """Writes the results so far; each file is replaced atomically."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +141,7 @@ def write_results(
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
     writer.writerows(records)
-    write_json(folder / "study.json", _description(recipe, finished))
+    write_json(folder / "study.json", _description(recipe, finished, threads))
     write_atomically(folder / "results.csv", text.getvalue().encode())
     if records and all(map(importlib.util.find_spec, ("pandas", "pyarrow"))):
         from pandas import DataFrame
@@ -146,7 +154,7 @@ def write_results(
     write_json(folder / "failures.json", list(failures))
 
 
-def _description(recipe: Recipe, finished: FinishedRuns) -> dict[str, Any]:
+def _description(recipe: Recipe, finished: FinishedRuns, threads: int) -> dict[str, Any]:
     """The content of study.json."""
     return {
         "format": FORMAT,
@@ -155,6 +163,7 @@ def _description(recipe: Recipe, finished: FinishedRuns) -> dict[str, Any]:
         "scale": recipe.scale,
         "from_command_line": recipe.from_command_line,
         "num_plans": len(recipe.runs),
+        "threads": threads,
         "published": [[*key, value] for key, value in recipe.published.items()],
         "runs": [
             {
@@ -171,7 +180,7 @@ def _description(recipe: Recipe, finished: FinishedRuns) -> dict[str, Any]:
     }
 
 
-def _read_description(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path) -> dict[str, Any]:
     """The content of study.json, checked for its format version."""
     path = folder / "study.json"
     try:
@@ -181,13 +190,11 @@ def _read_description(folder: Path) -> dict[str, Any]:
             f"{folder} is not a study folder: it has no study.json. Give the folder that `unbraid study … --out` wrote."
         ) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"{path} is not valid JSON ({error}). Run `unbraid study` again to rewrite it."
-        ) from None
+        raise ValueError(f"{path} is not valid JSON ({error}). Restore it from a copy, or {AGAIN}.") from None
     version = settings.get("format") if isinstance(settings, dict) else None
     if version != FORMAT:
         raise ValueError(
-            f"{folder} must be in study format {FORMAT}, and is in {version}. Run `unbraid study` again to rewrite its "
-            "tables, or use the release that wrote it."
+            f"{folder} must be in study format {FORMAT}, and is in {version}. Use the release that wrote it, "
+            f"or {AGAIN}."
         )
     return settings

@@ -21,11 +21,13 @@ from unbraid.studies.aggregate import aggregate, evaluation_key
 from unbraid.studies.jobs import Failure, Job, JobContext, JobResult, finished_run, make_jobs, run_job
 from unbraid.studies.locks import exclusive_lock
 from unbraid.studies.plan import Plan, Recipe, replace
-from unbraid.studies.results import write_results
+from unbraid.studies.results import is_study, write_results
 from unbraid.studies.status import make_status
+from unbraid.studies.study_folder import check_folder
 from unbraid.studies.tables import Row, html
 
 SECONDS_BETWEEN_TABLES = 20.0
+MAX_CONCURRENT = 4096  # processes, runs on a GPU or threads: more than a machine has
 
 
 class StudyResult(NamedTuple):
@@ -49,6 +51,7 @@ def study(
     skip_eval: bool = False,
     population: int = 1,
     workers: int = 1,
+    threads: int | None = None,
     ray_address: str | None = None,
     cpus_per_run: float = 1.0,
     gpus_per_run: float = 0.0,
@@ -66,7 +69,9 @@ def study(
         eval_device: Device for evaluation; default: the training device. Evaluating on a GPU slows the trainings on it.
         skip_eval: Train without evaluating. Run the study again without this option to evaluate.
         population: Number of runs trained concurrently per GPU.
-        workers: Number of worker processes on this machine, which share its cores and GPUs.
+        workers: Number of worker processes on this machine, which share its GPUs.
+        threads: Number of CPU threads per run, whatever the workers: weights depend on it in their last bits. Default:
+            that with which the study began, otherwise 1.
         ray_address: Address of a Ray cluster, used instead of workers.
         cpus_per_run: Cores per run on the cluster.
         gpus_per_run: GPUs per run on the cluster; fractions share a GPU.
@@ -74,15 +79,20 @@ def study(
     """
     folder, plans = Path(out), recipe.runs
     _check(plans)
-    _check_devices(population, workers, None if ray_address or skip_eval else eval_device)
-    context = JobContext(
-        folder / "runs", None if root is None else Path(root), device, population, eval_device
-    )
+    _check_devices(population, workers, threads, None if ray_address or skip_eval else eval_device)
     job_size = population
     if skip_eval:
         plans = tuple(replace(plan, metrics=()) for plan in plans)
         job_size = population if population == 1 else len(plans)  # no evaluation between jobs
+    check_folder(folder, recipe, threads)
     with exclusive_lock(folder):
+        threads = check_folder(folder, recipe, threads)  # again: another study may have begun meanwhile
+        if not is_study(folder):
+            _write_tables(
+                folder, recipe, [], threads
+            )  # from now on the folder is known as that of this study
+        root = None if root is None else Path(root)
+        context = JobContext(folder / "runs", root, device, population, eval_device, threads)
         jobs = make_jobs([plan for plan in plans if finished_run(plan, context.folder) is None], job_size)
         if ray_address is not None:
             from unbraid.studies.ray_cluster import run_on_ray
@@ -94,15 +104,16 @@ def study(
             ends = run_on_workers(jobs, context, workers=workers, logs=folder / "logs")
         else:
             ends = _run_here(jobs, context, quiet)
-        return _follow(ends, jobs, recipe, folder, quiet=quiet or (ray_address is None and workers == 1))
+        quiet = quiet or (ray_address is None and workers == 1)
+        return _follow(ends, jobs, recipe, folder, threads, quiet=quiet)
 
 
-def _check_devices(population: int, workers: int, eval_device: str | None) -> None:
+def _check_devices(population: int, workers: int, threads: int | None, eval_device: str | None) -> None:
     """Raises an error for impossible counts or an unknown device, before the first run starts."""
-    if population < 1 or workers < 1:
-        raise ValueError(
-            f"A study needs population ≥ 1 and workers ≥ 1; got population={population} and workers={workers}."
-        )
+    counts = {"population": population, "workers": workers, "threads": 1 if threads is None else threads}
+    for name, count in counts.items():
+        if not 1 <= count <= MAX_CONCURRENT:
+            raise ValueError(f"{name} must be from 1 to {MAX_CONCURRENT:,}; got {count}.")
     if eval_device is not None:
         choose_device(eval_device)
 
@@ -124,7 +135,13 @@ def _check(plans: Sequence[Plan]) -> None:
 
 
 def _follow(
-    ends: Iterator[JobResult | None], jobs: Sequence[Job], recipe: Recipe, folder: Path, *, quiet: bool
+    ends: Iterator[JobResult | None],
+    jobs: Sequence[Job],
+    recipe: Recipe,
+    folder: Path,
+    threads: int,
+    *,
+    quiet: bool,
 ) -> StudyResult:
     """Shows progress and writes the tables from time to time and at the end."""
     failures: list[Failure] = []
@@ -140,9 +157,9 @@ def _follow(
                     display.end(name, failed.get(name))
             display.show()
             if time.monotonic() - written > SECONDS_BETWEEN_TABLES:
-                _write_tables(folder, recipe, failures)
+                _write_tables(folder, recipe, failures, threads)
                 written = time.monotonic()
-    rows = aggregate(_write_tables(folder, recipe, failures), recipe.published)
+    rows = aggregate(_write_tables(folder, recipe, failures, threads), recipe.published)
     return StudyResult(folder, rows, [failure._asdict() for failure in failures])
 
 
@@ -167,10 +184,12 @@ def _run_here(jobs: Sequence[Job], context: JobContext, quiet: bool) -> Iterator
             return
 
 
-def _write_tables(folder: Path, recipe: Recipe, failures: Sequence[Failure]) -> list[tuple[Plan, Run]]:
+def _write_tables(
+    folder: Path, recipe: Recipe, failures: Sequence[Failure], threads: int
+) -> list[tuple[Plan, Run]]:
     """Writes the tables of the runs that are finished so far and returns these runs in the recipe's order."""
     finished = [
         (plan, run) for plan in recipe.runs if (run := finished_run(plan, folder / "runs")) is not None
     ]
-    write_results(folder, recipe, finished, [failure._asdict() for failure in failures])
+    write_results(folder, recipe, finished, [failure._asdict() for failure in failures], threads)
     return finished

@@ -1,4 +1,4 @@
-"""Worker processes on this machine that run a study's jobs, each with a share of the cores and one of the GPUs.
+"""Worker processes on this machine that run a study's jobs, each with the threads of a run and one of the GPUs.
 
 Workers are started once and take one job after the other. With a population, one worker per GPU trains all runs, so
 that the GPU stays full, and the other workers evaluate each run as soon as it is trained. A worker that dies is
@@ -12,7 +12,7 @@ import os
 import threading
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -25,6 +25,7 @@ from unbraid.studies.jobs import (
     Job,
     JobContext,
     JobResult,
+    environment,
     make_jobs,
     pending_plans,
     run_job_logged,
@@ -72,7 +73,7 @@ class _Pool:
     """The workers, the waiting jobs and the runs that are trained."""
 
     def __init__(self, jobs: Sequence[Job], context: JobContext, *, workers: int, logs: Path) -> None:
-        self.context, self.workers, self.logs = context, workers, logs
+        self.context, self.logs = context, logs
         separate = context.population > 1 and workers > 1  # some workers train, the others evaluate
         self.trainers = max(1, len(_gpus())) if separate else workers
         self.waiting = deque(_trainings(jobs, self.trainers) if separate else jobs)
@@ -90,7 +91,7 @@ class _Pool:
                 continue
             if number not in self.idle:
                 self.free_numbers.remove(number)
-                self.idle[number] = _start(number, self.workers, self.context, self.logs)
+                self.idle[number] = _start(number, self.context, self.logs)
             worker = self.idle.pop(number)
             self.busy[worker] = job
             with suppress(OSError):  # the death of a worker is noticed in `receive`
@@ -187,34 +188,24 @@ def _next(waiting: deque[Job], *, trains: bool) -> Job | None:
     return chosen
 
 
-def _start(number: int, workers: int, context: JobContext, logs: Path) -> Worker:
+def _start(number: int, context: JobContext, logs: Path) -> Worker:
     spawn = multiprocessing.get_context("spawn")
     connection, other_end = spawn.Pipe()
     process = spawn.Process(
         target=_serve, args=(other_end, context, logs, number), daemon=False, name=f"unbraid-{number}"
     )
-    with _worker_environment(number, workers, context.device):
+    with environment(_worker_environment(number, context)):
         process.start()
     other_end.close()
     return Worker(process, connection, number)
 
 
-@contextmanager
-def _worker_environment(number: int, workers: int, device: str) -> Iterator[None]:
-    """Sets the environment of one worker: its share of the cores, and one of the GPUs."""
-    variables = dict.fromkeys(THREAD_VARIABLES, str(max(1, (os.cpu_count() or 1) // workers)))
-    if device != "cpu" and (gpus := _gpus()):
+def _worker_environment(number: int, context: JobContext) -> dict[str, str]:
+    """The environment of one worker: the threads of a run, and one of the GPUs."""
+    variables = dict.fromkeys(THREAD_VARIABLES, str(context.threads))
+    if context.device != "cpu" and (gpus := _gpus()):
         variables["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value
+    return variables
 
 
 def _gpus() -> list[str]:
