@@ -25,7 +25,7 @@ def _line(rng: random.Random) -> bytes:
             b"GET / HTTQ/1.1",
             b"GET /",
             b"GET",
-            b"GET / HTTP/9.9",
+            b"GET / HTTP/99",
             b"GET  / HTTP/1.1",
             b"",
             b"\r\n\r\n",

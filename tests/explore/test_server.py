@@ -1,12 +1,12 @@
 """The explorer's server, src/unbraid/explore/server.py, on a real socket."""
 
+import itertools
 import random
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
@@ -19,7 +19,6 @@ import torch
 
 from unbraid.explore.server import (
     MAX_CODES,
-    SETTINGS,
     application,
     host_of,
     is_local,
@@ -30,7 +29,9 @@ from unbraid.runs.folder import Run
 from unbraid.runs.model import load
 from unbraid.runs.run_dataset import training_dataset
 
-uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
+pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
+from benchmarks.faults.hostile_requests import requests
+from tests.explore.test_connections import serving
 
 
 class Answer(NamedTuple):
@@ -41,13 +42,8 @@ class Answer(NamedTuple):
 @pytest.fixture(scope="module")
 def port(run: Run) -> Iterator[int]:
     """Where the run is served."""
-    server = uvicorn.Server(uvicorn.Config(application(run, examples=4), **SETTINGS))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        yield listening.getsockname()[1]
-        server.should_exit = True
-        thread.join(10)
+    with serving(application(run, examples=4)) as port:
+        yield port
 
 
 def ask(port: int, method: str = "GET", path: str = "/", body: bytes | None = None, **headers: str) -> Answer:
@@ -123,43 +119,13 @@ def test_bodies_that_are_no_codes_are_refused(port: int, body: bytes) -> None:
 
 
 def test_a_thousand_malformed_requests_do_no_harm(port: int, run: Run) -> None:
-    dice = random.Random(0)
-    requests = [_malformed(dice) for _ in range(1000)]
-    answers = [_sent(port, request) for request in requests]
-    served = [request for request, answer in zip(requests, answers, strict=True) if b" 200 " in answer[:20]]
+    malformed = list(itertools.islice(requests(random.Random(0)), 1000))
+    answers = [_sent(port, request) for request in malformed]
+    served = [request for request, answer in zip(malformed, answers, strict=True) if b" 200 " in answer[:20]]
     assert not served, served[:3]
     statuses = {match[1] for answer in answers if (match := re.match(rb"HTTP/1.1 (\d+)", answer))}
     assert statuses <= {b"400", b"403", b"404", b"405", b"413", b"421", b"431"} and len(statuses) > 3
     decoded(port, run)
-
-
-def _malformed(dice: random.Random) -> bytes:
-    """A request with something wrong."""
-    noise = dice.randbytes(dice.randrange(200))
-    length = dice.choice([b"-1", b"1e9", b"99999999", b"0x10", b"16", b"", b"7"])
-    path = dice.choice([b"/decode", b"/../x", b"/%00", b"/" + noise.hex().encode(), b"*", b"http://x/"])
-    host = dice.choice([b"evil.example", b"", b"127.0.0.1:1:2", noise.hex()[:40].encode()])
-    good = b"Host: localhost\r\nConnection: close\r\n"
-    return dice.choice(
-        [
-            noise,
-            b"GET / HTTQ/1.1\r\n" + good + b"\r\n",
-            b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n",
-            b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
-            b"GET / HTTP/1.1\r\n" + good + b"Host: localhost\r\n\r\n",
-            b"POST /decode HTTP/1.1\r\n" + good + b"Content-Length: " + length + b"\r\n\r\n" + noise[:15],
-            b"POST /decode HTTP/1.1\r\n" + good + b"Transfer-Encoding: chunked\r\n\r\n" + noise + b"\r\n",
-            b"POST /decode HTTP/1.1\r\n" + good + b"Content-Length: 15\r\n\r\n" + bytes(15),
-            dice.choice([b"PUT", b"DELETE", b"TRACE", b"\x00"])
-            + b" "
-            + path
-            + b" HTTP/1.1\r\n"
-            + good
-            + b"\r\n",
-            b"GET " + path + b" HTTP/1.1\r\nX: " + b"a" * dice.choice([10, 20_000]) + b"\r\n" + good,
-            b"POST /decode HTTP/1.1\r\n" + good + b"Origin: " + host + b"\r\nContent-Length: 0\r\n\r\n",
-        ]
-    )
 
 
 def _sent(port: int, request: bytes) -> bytes:

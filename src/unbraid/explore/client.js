@@ -37,7 +37,8 @@ function servedDecoder() {
     body.set(codes);
     body.set(condition, codes.length);
     const headers = { "Content-Type": "application/octet-stream" };
-    const answer = await fetch("decode", { method: "POST", body, headers });
+    const send = () => fetch("decode", { method: "POST", body, headers });
+    const answer = await send().catch(send);  // again, if the server has just closed an idle connection
     if (!answer.ok) throw new Error(await answer.text());
     return new Float32Array(await answer.arrayBuffer());
   };

@@ -1,7 +1,8 @@
 """The explorer for models too large for a page: the same page, decoded by a local Python server.
 
 The server has two routes: the page and `/decode`. It rejects requests with another Host or Origin header, so that other
-pages in the same browser cannot use it, and bodies beyond its limit.
+pages in the same browser cannot use it, and bodies beyond its limit. `connections.py` closes the connections of clients
+that are too slow.
 """
 
 import contextlib
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MAX_CODES = 32  # per request
-SETTINGS: dict[str, Any] = {  # of uvicorn
-    "http": "h11",
-    "ws": "none",
-    "log_level": "critical",
-    "server_header": False,
-    "timeout_keep_alive": 5,
-    "limit_concurrency": 32,
-    "h11_max_incomplete_event_size": 16_384,
-}
 LOCAL = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
     "Cache-Control": "no-store",
@@ -66,7 +58,7 @@ def serve_explorer(
         on_ready: Called with the URL of the page once the server listens.
     """
     try:
-        import uvicorn
+        from unbraid.explore.connections import server
     except ModuleNotFoundError:
         raise ValueError("--serve needs the extra `serve`. Run pip install 'unbraid[serve]'.") from None
     if not allow_remote and not is_local(host):
@@ -88,7 +80,7 @@ def serve_explorer(
         name = f"[{host}]" if ":" in host else host
         on_ready(f"http://{name}:{listener.getsockname()[1]}/")
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(uvicorn.Config(app, **SETTINGS)).run(sockets=[listener])
+            server(app).run(sockets=[listener])
 
 
 def is_local(host: str) -> bool:
@@ -120,7 +112,7 @@ def application(
         raise ValueError(f"{opened.folder} has no decoder to serve. Drop --serve.")
     conditional = found.condition is not None and model.method.conditions_on == "nuisances"
     conditions = found.condition.shape[1] if conditional else 0  # type: ignore[union-attr]
-    page = render(content, served=True)
+    page = render(content, served=True).encode()
     max_bytes = 4 * MAX_CODES * (model.strands.size + conditions)
 
     async def show(request: "Request") -> "Response":
