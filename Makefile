@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup test demo docs lint format options clean
+.PHONY: help setup test faults demo docs lint format options clean
 
 help:
 	@echo "make setup   make $(VENV) and install the pinned environment"
 	@echo "make test    set up, then check style and types, run all tests"
+	@echo "make faults  set up, then try many faults: kills, full disks, damaged files, hostile input (SHORT=1, FULL=1)"
 	@echo "make demo    set up, then train five systems and write one page about them"
 	@echo "make docs    set up, then build the documentation; warnings are errors"
 	@echo "make format  format the code"
@@ -35,6 +36,11 @@ lint: setup
 test: lint
 	@echo "== Running all tests"
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: hours, continued where it was interrupted.
+faults: setup
+	@echo "== Trying faults"
+	@$(BIN)/python -m benchmarks.faults $(if $(FULL),--full,$(if $(SHORT),--short))
 
 demo: setup
 	@echo "== Running the demo"
