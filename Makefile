@@ -1,33 +1,46 @@
-# Everything a newcomer needs. `make test` and `make demo` set up what they use.
+# Everything a newcomer needs. `make demo` and `make test` set up what they use.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+LIGHT := $(VENV)/.light
+FULL := $(VENV)/.full
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup test faults demo docs lint format options clean
+.PHONY: help setup develop test faults demo docs links lint format options release clean
 
 help:
-	@echo "make setup   make $(VENV) and install the pinned environment"
-	@echo "make test    set up, then check style and types, run all tests"
-	@echo "make faults  set up, then try many faults: kills, full disks, damaged files, hostile input (SHORT=1, FULL=1)"
+	@echo "make setup   make $(VENV) and install Unbraid with what it needs to run"
 	@echo "make demo    set up, then train five systems and write one page about them"
-	@echo "make docs    set up, then build the documentation; warnings are errors"
+	@echo "make develop set up, then install every extra and the developers' tools"
+	@echo "make test    develop, then check style and types, run all tests"
+	@echo "make faults  develop, then try kills, full disks, damaged files and hostile input (SHORT=1, FULL=1)"
+	@echo "make lint    develop, then check style and types"
+	@echo "make docs    develop, then build the documentation; warnings are errors"
+	@echo "make links   develop, then check the external links of the documentation"
 	@echo "make format  format the code"
 	@echo "make options write the tables of options after an option was added, removed or reworded"
+	@echo "make release build, check and try the wheel and the source distribution"
 	@echo "make clean   remove what was built, the environment too"
 
-setup: $(READY)
+setup: $(LIGHT)
+
+develop: $(FULL)
 
 # torch comes first and pinned: a bare range would take a build with several GB of CUDA packages.
-$(READY): pyproject.toml constraints.txt
+$(LIGHT): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Unbraid needs Python 3.11 to 3.13: set PYTHON=… to one."; exit 1; }
-	@echo "== Setting up $(VENV) (a minute or two the first time)"
+	@echo "== Setting up $(VENV) (a minute the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
-	@touch $(READY)
+	@$(PIP) torch
+	@$(PIP) --editable .
+	@touch $(LIGHT)
 
-lint: setup
+$(FULL): $(LIGHT)
+	@echo "== Installing the developers' tools"
+	@$(PIP) --editable ".[dev]"
+	@touch $(FULL)
+
+lint: develop
 	@echo "== Checking style and types"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
@@ -38,7 +51,7 @@ test: lint
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: hours, continued where it was interrupted.
-faults: setup
+faults: develop
 	@echo "== Trying faults"
 	@$(BIN)/python -m benchmarks.faults $(if $(FULL),--full,$(if $(SHORT),--short))
 
@@ -46,18 +59,41 @@ demo: setup
 	@echo "== Running the demo"
 	@$(BIN)/unbraid demo --out demo
 
-docs: setup
+docs: develop
 	@echo "== Building the documentation"
 	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-options: setup
+links: develop
+	@echo "== Checking external links"
+	@$(BIN)/sphinx-build -b linkcheck docs docs/_build/linkcheck
+
+options: develop
 	@$(BIN)/python benchmarks/introduced.py
 	@$(BIN)/python -m unbraid.cli.option_table
 
-format: setup
+format: develop
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+release: develop
+	@echo "== Building the distributions"
+	@rm -rf dist build
+	@$(PYTHON) -m venv build/tools
+	@build/tools/bin/pip install --quiet --disable-pip-version-check build twine
+	@build/tools/bin/python -m build
+	@build/tools/bin/twine check --strict dist/*
+	@echo "== Trying the wheel in an environment of its own"
+	@$(PYTHON) -m venv build/wheel
+	@build/wheel/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	@build/wheel/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/*.whl
+	@build/wheel/bin/unbraid train beta-vae --data sprites --image-size 32 --steps 10 --out build/run
+	@build/wheel/bin/unbraid evaluate build/run --metrics reconstruction,mig --num-samples 500
+	@build/wheel/bin/unbraid report build/run
+	@build/wheel/bin/unbraid explore build/run --no-open
+	@echo "== Trying the tests of the source distribution"
+	@mkdir build/source && tar -xzf dist/*.tar.gz -C build/source --strip-components 1
+	@cd build/source && $(abspath $(BIN))/python -m pytest -q tests/test_package.py tests/test_architecture.py tests/methods/test_beta_vae.py
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .ruff_cache .hypothesis demo src/*.egg-info

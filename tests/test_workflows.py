@@ -1,0 +1,41 @@
+"""The workflows of continuous integration: .github/workflows, Makefile and .ci/run."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_make_target_of_a_workflow_exists(path: Path) -> None:
+    assert set(re.findall(r"make (\w+)", path.read_text())) <= TARGETS
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_jobs_have_limits_and_may_read_only(path: Path) -> None:
+    """A job that may do more than read says so itself."""
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert 0 < job["timeout-minutes"] <= 60
+        assert all("run" in step or "@" in step["uses"] for step in job["steps"])
+
+
+def test_the_makefile_explains_its_targets() -> None:
+    explained = set(re.findall(r'"make (\w+)', (ROOT / "Makefile").read_text()))
+    assert explained == TARGETS - {"help"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda path: path.stem)
+def test_every_file_is_yaml(path: Path) -> None:
+    assert isinstance(yaml.safe_load(path.read_text()), dict)
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """pyproject.toml reads it from the package; CITATION.cff is written at a release."""
+    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
