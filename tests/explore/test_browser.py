@@ -4,8 +4,6 @@ import base64
 import io
 import json
 import shutil
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from unbraid.data.factors import FactorSpace
 from unbraid.explore import write_explorer
 from unbraid.explore.examples import examples_from_data
 from unbraid.explore.page import SCRIPTS
-from unbraid.explore.server import SETTINGS, application
+from unbraid.explore.server import application
 from unbraid.runs.folder import Run
 from unbraid.runs.model import load
 from unbraid.runs.run_dataset import training_dataset
@@ -308,14 +306,13 @@ def test_nothing_is_wider_than_the_window(opened: Callable[..., Any], name: str)
 
 
 def test_a_served_page_decodes_by_its_server(browser: Any, run: Run) -> None:
-    uvicorn = pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
-    server = uvicorn.Server(uvicorn.Config(application(run, examples=4), **SETTINGS))
+    pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
+    from tests.explore.serving import serving
+
     complaints: list[str] = []
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        page = browser.new_page()
+    page = browser.new_page()
+    with serving(application(run, examples=4)) as port:
+        address = f"http://127.0.0.1:{port}/"
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text))
         page.on("request", lambda request: complaints.append(request.url))
@@ -324,12 +321,9 @@ def test_a_served_page_decodes_by_its_server(browser: Any, run: Run) -> None:
         codes = torch.tensor(page.evaluate("[...state.codes.first]"))
         right = (load(run.folder, device="cpu").decode(codes)[0, 0] * 255).numpy()
         assert np.abs(picture(page, FIRST)[..., 0] - right).max() <= 1
-        server.should_exit = True
-        thread.join(10)
-        listening.close()
-        page.click("[data-do=zero]")
-        page.wait_for_function("() => find('message').textContent.startsWith('The server did not answer')")
-        page.close()
+    page.click("[data-do=zero]")
+    page.wait_for_function("() => find('message').textContent.startsWith('The server did not answer')")
+    page.close()
     complaints = [one for one in complaints if "ERR_CONNECTION_REFUSED" not in one]
     assert [one for one in complaints if not one.startswith((address, "data:image/"))] == []
     assert f"{address}decode" in complaints

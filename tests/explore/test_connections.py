@@ -5,10 +5,9 @@ import random
 import re
 import resource
 import socket
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from typing import Any
 
@@ -16,7 +15,8 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
 from benchmarks.faults.hostile_requests import requests
-from unbraid.explore.connections import DEADLINE, MAX_CONNECTIONS, server
+from tests.explore.serving import serving
+from unbraid.explore.connections import MAX_CONNECTIONS
 
 SOON = 0.2  # seconds: the deadline in these tests
 HALVES = {
@@ -44,19 +44,6 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-@contextmanager
-def serving(application: Any, deadline: float = DEADLINE) -> Iterator[int]:
-    """The port on which an application is served."""
-    running = server(application, deadline)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=running.run, args=([listening],))
-        thread.start()
-        yield listening.getsockname()[1]
-        running.should_exit = True
-        thread.join(10)
-        assert not thread.is_alive()
 
 
 @pytest.fixture(scope="module")
