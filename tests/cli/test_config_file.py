@@ -49,6 +49,54 @@ def test_mistakes_get_one_sentence(tmp_path: Path) -> None:
         config_words(["vae", "--config", plan(tmp_path)])
 
 
+@pytest.mark.parametrize(
+    ("changes", "option"),
+    [
+        ({"method": "own.py:VAE"}, "unbraid train"),
+        ({"data": "own.py:VAE"}, "--data"),
+        ({"draw": "own.py:VAE"}, "--draw"),
+        ({"options": {"network": {"architecture": "own.py:VAE"}}}, "--architecture"),
+        ({"options": {"arch": "own.py:VAE"}}, "--architecture"),
+        ({"options": {"network.architecture": "own.py:VAE"}}, "--architecture"),
+        ({"options": {"data": {"background": "own.py:VAE"}}}, "--background"),
+    ],
+)
+def test_a_file_never_names_code(tmp_path: Path, changes: dict[str, Any], option: str) -> None:
+    config = plan(tmp_path, **changes)
+    with pytest.raises(
+        ValueError, match=rf"your own code, own\.py:VAE, .* too: {option} PATH/own\.py:VAE\.$"
+    ):
+        config_words(["--config", config])
+    typed = ["lab/own.py:VAE"] if option == "unbraid train" else [option, "lab/own.py:VAE"]
+    words = config_words([*typed, "--config", config])
+    assert "own.py:VAE" not in words and "lab/own.py:VAE" in words
+
+
+def test_a_typed_option_of_another_owner_replaces_nothing(tmp_path: Path) -> None:
+    config = plan(tmp_path, options={"network": {"architecture": "overlay:conv"}, "data": {"noise": 0.1}})
+    words = config_words(["--config", config, "--data.noise", "0.2", "--data", "digits"])
+    assert words == [
+        *("beta-vae", "--network.architecture", "overlay:conv", "--data.noise", "0.1"),
+        *("--data.noise", "0.2", "--data", "digits"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"options": [1]}, "options must be an object"),
+        ({"draw": 3}, "draw must be a name"),
+        ({"method": 3}, "method and data must be names"),
+        ({"options": {"fixed_factors": ["--draw=own.py:X"]}}, "must not start with two dashes"),
+    ],
+)
+def test_values_of_another_form_get_one_sentence(
+    tmp_path: Path, changes: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        config_words(["--config", plan(tmp_path, **changes)])
+
+
 def test_the_plan_of_a_run_trains_the_same_run_again(unbraid: CommandLine, tmp_path: Path) -> None:
     unbraid("train", "beta-vae", *SPRITES, "--beta", 3, "--quiet", "--out", tmp_path / "a")
     config = ("--config", tmp_path / "a" / "plan.json", "--device", "cpu", "--quiet")

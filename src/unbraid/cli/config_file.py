@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unbraid.cli.spelling import value_of
+from unbraid.cli.spelling import canonical_option, value_of
 
 KEYS = ("method", "data", "draw", "options", "metrics", "evaluation")
+CODE = ("--data", "--draw", "--architecture", "--background")  # options that may name your own code
 
 
 def config_words(words: Sequence[str]) -> list[str]:
     """The words of `unbraid train` with `--config FILE` replaced by the method and the options of the plan in the file.
 
-    What was typed comes after the plan, so that it takes precedence.
+    What was typed comes after the plan, so that it takes precedence. Your own code counts only where it was typed.
     """
     config = value_of("--config", words)
     if config is None:
@@ -20,10 +21,14 @@ def config_words(words: Sequence[str]) -> list[str]:
     index = next(i for i, word in enumerate(words) if word == "--config" or word.startswith("--config="))
     rest = [*words[:index], *words[index + (1 if "=" in words[index] else 2) :]]
     plan = read_config(config)
-    typed = rest.pop(0) if rest and not rest[0].startswith("-") else None
-    _check_code(config, plan, typed, value_of("--data", rest))
-    draw = [] if plan.get("draw") is None else ["--draw", plan["draw"]]
-    return [typed or plan["method"], "--data", plan["data"], *draw, *_option_words(plan["options"]), *rest]
+    method = rest.pop(0) if rest and not rest[0].startswith("-") else None
+    typed = {_code_option(word) for word in rest} - {None}
+    planned = [entry for entry in _planned_words(config, plan) if _code_option(entry[0]) not in typed]
+    _check_method(config, plan["method"], method)
+    for flag, *values in planned:
+        if (option := _code_option(flag)) is not None:
+            _refuse_code(config, values[0], option)
+    return [method or plan["method"], *(word for entry in planned for word in entry), *rest]
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -44,37 +49,58 @@ def read_config(path: str) -> dict[str, Any]:
             lookup("key of a plan", key, keys)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-    return {"options": {}, **plan}
+    plan = {"draw": None, "options": {}, **plan}
+    if not (isinstance(plan["method"], str) and isinstance(plan["data"], str)):
+        raise ValueError(f"{path}: method and data must be names.")
+    if not (isinstance(plan["draw"], str | None) and isinstance(plan["options"], dict)):
+        raise ValueError(f"{path}: draw must be a name, and options must be an object.")
+    return plan
 
 
-def _check_code(config: str, plan: Mapping[str, Any], method: str | None, data: str | None) -> None:
-    """Raises if the file names your own code that was not typed: a file never makes code run."""
-    from unbraid.custom_code import is_reference, plain_name
+def _check_method(config: str, planned: str, typed: str | None) -> None:
+    """Raises if the command names another method than the plan, or none where the plan names your own code."""
+    from unbraid.custom_code import plain_name
 
-    if method is not None and plain_name(method) != plain_name(plan["method"]):
+    if typed is None:
+        _refuse_code(config, planned, "unbraid train")
+    elif plain_name(typed) != plain_name(planned):
         raise ValueError(
-            f"{config} is a plan of {plan['method']}, and the command names {method}. Leave out one of the two."
+            f"{config} is a plan of {planned}, and the command names {typed}. Leave out one of the two."
         )
-    for typed, name, form in ((method, plan["method"], "METHOD"), (data, plan["data"], "--data")):
-        if typed is None and is_reference(name):
-            raise ValueError(
-                f"{config} names your own code, {name}, and a file never makes code run. Name the code on the command "
-                f"line, too: {'unbraid train' if form == 'METHOD' else '--data'} PATH/{name}."
-            )
 
 
-def _option_words(options: Mapping[str, Any]) -> list[str]:
-    """The options of a plan, by owner or by name, as words of the command line."""
+def _refuse_code(config: str, name: str, option: str) -> None:
+    """Raises if the name in a plan is your own code: a file never makes code run."""
+    from unbraid.custom_code import is_reference
+    from unbraid.nn import OVERLAY
+
+    if is_reference(name) and not name.startswith(OVERLAY):
+        raise ValueError(
+            f"{config} names your own code, {name}, and a file never makes code run. Name the code on the command "
+            f"line, too: {option} PATH/{name}."
+        )
+
+
+def _code_option(word: str) -> str | None:
+    """The option among `CODE` that a word of the command line sets, in any spelling; None for other words."""
+    flag = word.partition("=")[0]
+    option = canonical_option("--" + flag.removeprefix("--").rpartition(".")[2].replace("_", "-"), CODE)
+    return option if flag.startswith("--") and option in CODE else None
+
+
+def _planned_words(config: str, plan: Mapping[str, Any]) -> list[list[str]]:
+    """The dataset, the draw and the options of a plan, by owner or by name, as words of the command line."""
     from unbraid.options import to_cli_args
     from unbraid.settings import from_json
 
-    named: dict[str, Any] = {}
-    for key, value in options.items():
+    named: dict[str, Any] = {"data": plan["data"], "draw": plan["draw"]}
+    for key, value in plan["options"].items():
         grouped = isinstance(value, dict) and "spec" not in value
         named |= {f"{key}.{name}": entry for name, entry in value.items()} if grouped else {key: value}
-    return [
-        word
-        for name, value in named.items()
-        if value is not None
-        for word in to_cli_args(name, from_json(value))
-    ]
+    words = [to_cli_args(name, from_json(value)) for name, value in named.items() if value is not None]
+    for flag, *values in words:
+        if any(value.startswith("--") for value in values):  # would be read as an option
+            raise ValueError(
+                f"{config}: {flag} has the value {values[0]!r}. A value must not start with two dashes."
+            )
+    return words
