@@ -1,6 +1,8 @@
 """Metrics by name and reference, src/unbraid/evaluation/metric_names.py."""
 
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from unbraid.evaluation.metric_names import (
     split_strand,
 )
 from unbraid.metrics import mig
+from unbraid.studies import Plan
 
 
 def mean_norm(codes: np.ndarray) -> float:
@@ -30,6 +33,8 @@ def mean_norm(codes: np.ndarray) -> float:
         ("my.module:rough", ("", "my.module:rough")),
         ("common:own.py:rough", ("common", "own.py:rough")),
         ("common:my.module:rough", ("common", "my.module:rough")),
+        (":module:rough", ("", "module:rough")),
+        ("common::module:rough", ("common", "module:rough")),
     ],
 )
 def test_a_strand_comes_before_the_metric(metric: str, parts: tuple[str, str]) -> None:
@@ -51,6 +56,18 @@ def test_functions_are_found_by_name_and_stand_for_themselves() -> None:
     assert metric_reference(mig) == "mig"
     assert metric_reference(mean_norm) == "tests.evaluation.test_metric_names:mean_norm"
     assert find_metric("mean_norm") == ("mean_norm", mean_norm)  # known from now on
+
+
+def test_a_function_of_a_module_without_a_package_is_no_strand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a notebook, where functions belong to the module `__main__`, or in a package of one module."""
+    notebook = ModuleType("__main__")
+    exec("def rough(codes): return 1.0", vars(notebook))
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
+    plan = Plan("beta-vae", "sprites", metrics=(notebook.rough,))
+    assert plan.metrics == (":__main__:rough",)
+    assert Plan("beta-vae", "sprites", metrics=plan.metrics).metrics == plan.metrics
+    assert find_metric(plan.metrics[0]) == ("rough", notebook.rough)
+    assert [score_name(metric) for metric in (*plan.metrics, "z::lab:rough")] == ["rough", "z:rough"]
 
 
 def test_own_code_must_be_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Metrics by name: those of Unbraid, of installed packages, and your own functions.
 
-A metric is written `mig`, `strand:mig` for one strand of the code, or `own.py:roughness` for your own function.
+A metric is written `mig`, `strand:mig` for one strand of the code, or `own.py:roughness` for your own function. The
+function of a module without a dot has a colon in front, `:own:roughness`, because `own:roughness` names a strand.
 """
 
 import inspect
@@ -15,8 +16,8 @@ from unbraid.settings import lookup
 
 Metric = Callable[..., Any]
 ENTRY_POINTS = "unbraid.metrics"
-# A strand before the first colon; your own code, after it, is in a file or in a module with a dot.
-STRAND = re.compile(r"(?:(?P<strand>[^:]+):)??(?P<metric>[^:]+\.py:\w+|\w+(?:\.\w+)+:\w+|[^:]+)")
+# A strand before the first colon; your own code, after it, is in a file, in a module with a dot, or after a colon.
+STRAND = re.compile(r"(?:(?P<strand>[^:]+):)??(?P<metric>[^:]+\.py:\w+|\w+(?:\.\w+)+:\w+|:\w+:\w+|[^:]+)")
 
 
 def split_strand(metric: str) -> tuple[str, str]:
@@ -24,11 +25,13 @@ def split_strand(metric: str) -> tuple[str, str]:
 
     >>> split_strand("common:mig"), split_strand("own.py:roughness"), split_strand("common:own.py:roughness")
     (('common', 'mig'), ('', 'own.py:roughness'), ('common', 'own.py:roughness'))
+    >>> split_strand(":own:roughness")
+    ('', 'own:roughness')
     """
     match = STRAND.fullmatch(metric)
     if match is None:
         raise ValueError(f"A metric is written NAME, STRAND:NAME or FILE.py:NAME; got {metric!r}.")
-    return match["strand"] or "", match["metric"]
+    return match["strand"] or "", match["metric"].removeprefix(":")
 
 
 def find_metric(metric: str | Metric) -> tuple[str, Metric]:
@@ -56,7 +59,10 @@ def metric_reference(metric: str | Metric) -> str:
             custom_code.use(name)
         return metric
     name, _ = find_metric(metric)
-    return name if available_metrics().get(name) is metric else custom_code.location(custom_code.use(metric))
+    if available_metrics().get(name) is metric:
+        return name
+    found = custom_code.location(custom_code.use(metric))
+    return f":{found}" if split_strand(found)[0] else found
 
 
 def score_name(metric: str) -> str:
