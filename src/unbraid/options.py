@@ -72,6 +72,27 @@ def _options_of(constructor: Callable[..., Any]) -> dict[str, Option]:
     return options
 
 
+def require_values(subject: str, constructor: Callable[..., Any], given: Collection[str]) -> None:
+    """Raises if an argument has neither a value nor a default.
+
+    >>> require_values("The dataset stars", lambda size, *, noise=0.0: None, {"noise"})
+    Traceback (most recent call last):
+        ...
+    ValueError: The dataset stars requires a value of size. Pass it as an option, or give it a default.
+    """
+    missing = [
+        parameter.name
+        for parameter in inspect.signature(constructor).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and parameter.name not in given
+    ]
+    if missing:
+        raise ValueError(
+            f"{subject} requires a value of {' and of '.join(missing)}. Pass it as an option, or give it a default."
+        )
+
+
 def argument_help(docstring: str) -> dict[str, str]:
     """The entries of a docstring's `Args:` section.
 

@@ -193,6 +193,16 @@ def test_bad_input_gets_one_sentence(workplace: Path, unbraid: CommandLine) -> N
     )
     assert "There is no file" in refused("nowhere.py:DecorVAE", *stripes)
     assert "own.py:stripes is no method" in refused("own.py:stripes", *stripes)
+    assert "The dataset own.py:DecorVAE requires a value of encoder and of decoder." in refused(
+        *("vae", "--data", "own.py:DecorVAE")
+    )
+    assert "own.py:roughness takes codes." in refused("vae", *stripes, "--architecture", "own.py:roughness")
+    required = OWN.read_text().replace("gamma: float = 1.0", "gamma: float")
+    Path("required.py").write_text(required.replace("share: float = 1.0", "share: float"))
+    assert "The method DecorVAE requires a value of gamma." in refused("required.py:DecorVAE", *stripes)
+    assert "The draw BrightFirst requires a value of share." in refused(
+        *("vae", *stripes, "--draw", "required.py:BrightFirst")
+    )
     assert not (workplace / "x").exists()
 
 

@@ -137,6 +137,9 @@ def test_your_own_file_is_a_recipe(tmp_path: Path) -> None:
     path.write_text("def runs(scale):\n    return undefined\n")
     with pytest.raises(ValueError, match="cannot be read as a recipe: NameError: name 'undefined'"):
         read_recipe(str(path))
+    path.write_text("from unbraid import Plan\nruns = [Plan('nowhere.py:VAE', 'sprites')]\n")
+    with pytest.raises(ValueError, match=r"recipe: FileNotFoundError: .* the path of a Python file\.$"):
+        read_recipe(str(path))
     with pytest.raises(FileNotFoundError, match="There is no file"):
         read_recipe(str(tmp_path / "nowhere.py"))
     with pytest.raises(ValueError, match="no recipe 'vae-family/swep'; did you mean vae-family/sweep"):

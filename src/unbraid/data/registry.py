@@ -54,7 +54,7 @@ from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
 from unbraid.data.table import from_csv, read_table
-from unbraid.options import first_sentence, with_arguments_of
+from unbraid.options import first_sentence, require_values, with_arguments_of
 from unbraid.settings import lookup
 
 
@@ -271,13 +271,14 @@ def _split_options(
 
 
 def checked_constructor(name_or_path: str, options: Mapping[str, Any]) -> Callable[..., Dataset]:
-    """The constructor of a dataset; raises if it does not take one of the options."""
+    """The constructor of a dataset; raises if it does not take one of the options, or requires another one."""
     make = constructor(name_or_path)
     allowed = [name for name in _parameters(make) if name not in ("root", "path")]
     if unknown := [name for name in options if name not in allowed]:
         raise ValueError(
             f"The dataset {name_or_path} has no option {', '.join(unknown)}; its options are {', '.join(allowed)}."
         )
+    require_values(f"The dataset {name_or_path}", make, {*options, "path"})
     return make
 
 

@@ -23,6 +23,7 @@ from unbraid.custom_code import (
 )
 from unbraid.nn import Critic, HasLatentDim, build_networks
 from unbraid.optimizers import Adam, Optimizer
+from unbraid.options import require_values
 from unbraid.seeds import derive_seed
 from unbraid.settings import RecordsArguments, lookup
 from unbraid.strands import Strands
@@ -219,7 +220,9 @@ def build_method(
         architecture = reference(architecture)
     spec = BuildSpec(shape, n, classes, nuisances, latent_dim, architecture)
     arguments = cls.default_arguments(spec, missing, options)
-    method = cls(**{name: value for name, value in arguments.items() if name in missing}, **options)
+    arguments = {name: value for name, value in arguments.items() if name in missing} | options
+    require_values(f"The method {cls.name()}", cls, arguments)
+    method = cls(**arguments)
     if not options.keys() & set(built_arguments(cls)):
         method.network_options = {"latent_dim": latent_dim, "architecture": architecture}
     return method

@@ -1,5 +1,6 @@
 """Pairs of encoder and decoder by name."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -85,14 +86,20 @@ def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[
 
 def _custom_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
     """The encoder and the decoder that a function of your own returns for a shape and a code size."""
-    networks = require_known(name, option="--architecture")(shape, latent_dim)
+    make = require_known(name, option="--architecture")
+    expected = (
+        f"An architecture is a function of shape and latent_dim that returns an encoder and a decoder; {name}"
+    )
+    try:
+        inspect.signature(make).bind(shape, latent_dim)
+    except TypeError:
+        parameters = ", ".join(inspect.signature(make).parameters) or "nothing"
+        raise ValueError(f"{expected} takes {parameters}.") from None
+    networks = make(shape, latent_dim)
     if not (
         isinstance(networks, tuple) and len(networks) == 2 and all(isinstance(n, nn.Module) for n in networks)
     ):
-        raise ValueError(
-            f"An architecture is a function of shape and latent_dim that returns an encoder and a decoder; {name} "
-            f"returned {networks!r:.80}."
-        )
+        raise ValueError(f"{expected} returned {networks!r:.80}.")
     return networks
 
 

@@ -56,7 +56,8 @@ def read_recipe(name: str, scale: str = "quick") -> Recipe:
             runs = runs(scale) if inspect.signature(runs).parameters else runs()
     except Exception as error:  # any error of the user's code
         cause = error.__cause__ or error
-        raise ValueError(f"{name} cannot be read as a recipe: {type(cause).__name__}: {cause}.") from error
+        reason = f"{type(cause).__name__}: {str(cause).removesuffix('.')}"
+        raise ValueError(f"{name} cannot be read as a recipe: {reason}.") from error
     if scale not in scales:
         raise ValueError(f"{name} has no scale {scale!r}. Choose {_either(scales)}.")
     if not isinstance(runs, Sequence) or not runs or not all(isinstance(plan, Plan) for plan in runs):

@@ -31,7 +31,7 @@ from unbraid.methods import (
     needs_same_class,
 )
 from unbraid.nn import is_custom_architecture
-from unbraid.options import Namespaces, Option, argument_help, options_of, to_cli_args
+from unbraid.options import Namespaces, Option, argument_help, options_of, require_values, to_cli_args
 from unbraid.runs import Run
 from unbraid.settings import from_json
 from unbraid.studies.plan_identity import plan_identity
@@ -147,7 +147,9 @@ class Plan:
 
     def build_draw(self) -> Draw:
         """The draw that samples the method's batches."""
-        return draw_class(method_class(self.method).batch_type, self.draw)(**self.resolved().get("draw", {}))
+        draw = draw_class(method_class(self.method).batch_type, self.draw)
+        require_values(f"The draw {draw.__name__}", draw, self.explicit_options("draw"))
+        return draw(**self.resolved().get("draw", {}))
 
     def build(self, dataset: Dataset) -> Method:
         """Builds the method with new networks for the dataset; the seed determines their weights.
