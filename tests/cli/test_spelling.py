@@ -58,14 +58,16 @@ def test_every_other_spelling_trains(unbraid: CommandLine, tmp_path: Path) -> No
     words += [
         "--arch",
         "mlp",
-        "--max-grad-norm",
+        "--training.max-grad-norm",
         1,
         "--lr-scheduler",
         "drop:1:0.1:5",
         "--optimiser",
         "adam:0.01",
     ]
-    answer = unbraid("train", "vae", *words, "--precision", "bfloat16", "-o", tmp_path / "run", "--quiet")
+    answer = unbraid(
+        "train", "vae", *words, "--training.precision", "bfloat16", "-o", tmp_path / "run", "--quiet"
+    )
     assert answer.code == 0, answer
     training = Run(tmp_path / "run").settings["training"]
     assert training["precision"] == "bf16" and training["batch_size"] == 4 and training["grad_clip"] == 1.0
@@ -109,6 +111,7 @@ def names() -> OptionNames:
             "image_size": option("image_size"),
             "device": option("device"),
             "antialias": option("antialias", bool),
+            "gray": option("gray", bool),
         },
     }
     return OptionNames(
@@ -139,6 +142,7 @@ def test_a_name_is_short_where_one_owner_has_it(owner: str, name: str, flags: tu
         ("--data.image-size", "--image-size"),
         ("--data.no-antialias", "--no-antialias"),
         ("--data.noise", "--data.noise"),
+        ("--data.no-grey", "--no-gray"),
         ("--data.device=x", "--data.device=x"),
         ("--device", "--device"),
         ("--unknown", "--unknown"),

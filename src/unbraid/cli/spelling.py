@@ -142,6 +142,8 @@ class OptionNames:
                 raise ValueError(self.namespaces.ambiguous(name, prefix="--", separator="-"))
             return word
         options = self.namespaces.owners.get(owner, {})
+        known = {f"--{off}{key}".replace("_", "-") for key in options for off in ("", "no-")}
+        name = canonical_option(f"--{dashed}", known)[2:].replace("-", "_")
         is_off = name not in options and name.startswith("no_") and name[3:] in options
         found, option = self.namespaces.find(f"{owner}.{name[3:] if is_off else name}")
         return self.flags(found, option)[is_off] + equals + value
@@ -158,7 +160,7 @@ class OptionCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
         end = args.index("--") if "--" in args else len(args)
-        words = list(map(self.names.shortened, canonical(args[:end], known)))
+        words = canonical(list(map(self.names.shortened, args[:end])), known)
         for flag in (word.partition("=")[0] for word in words if word.startswith("--")):
             if flag not in ctx.help_option_names:
                 lookup(f"option of unbraid train {self.name}", flag, dict.fromkeys(sorted(known)))
