@@ -155,6 +155,12 @@ def test_a_known_name_gives_its_entry() -> None:
     assert lookup("method", "b", {"a": 1, "b": 2}) == 2
 
 
+@pytest.mark.parametrize("written", ["BetaVAE", "beta_vae", "β-VAE", "Β-vae"])
+def test_names_are_found_however_they_are_written(written: str) -> None:
+    with pytest.raises(ValueError, match=r"did you mean beta-vae\?"):
+        lookup("method", written, {"vae": 1, "beta-vae": 2})
+
+
 def test_the_error_for_an_unknown_name_lists_the_nearest_and_all_names() -> None:
     with pytest.raises(ValueError, match=r"no method 'beta-vea'; did you mean beta-vae.*beta-vae, dip-vae-i"):
         lookup("method", "beta-vea", {"beta-vae": 1, "dip-vae-i": 2})

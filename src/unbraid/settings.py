@@ -8,6 +8,7 @@ import difflib
 import inspect
 import math
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
@@ -217,6 +218,9 @@ def lookup(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -
     >>> lookup("method", "BetaVAE", {"beta-vae": 1, "factor-vae": 2})
     Traceback (most recent call last):
     ValueError: There is no method 'BetaVAE'; did you mean beta-vae? The choices are beta-vae, factor-vae.
+    >>> lookup("method", "β-VAE", {"vae": 0, "beta-vae": 1})
+    Traceback (most recent call last):
+    ValueError: There is no method 'β-VAE'; did you mean beta-vae? The choices are vae, beta-vae.
     """
     if name in table:
         return table[name]
@@ -230,5 +234,6 @@ def lookup(kind: str, name: str, table: Mapping[str, T], *, or_else: str = "") -
 
 
 def _plain(name: str) -> str:
-    """A name as it sounds: `BetaVAE`, `beta_vae` and `beta-vae` are one name."""
-    return re.sub(r"[-_ ]", "", name).lower()
+    """A name as it sounds: `BetaVAE`, `beta_vae`, `beta-vae` and `β-VAE` are one name."""
+    spelled = re.sub(r"[α-ωΑ-Ω]", lambda letter: unicodedata.name(letter[0]).split()[-1], name)
+    return re.sub(r"[-_ ]", "", spelled).lower()

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from tests.tiny import METHODS, make
-from unbraid.methods import VAE, AdaGVAE, BetaTCVAE, BetaVAE, FactorVAE
+from unbraid.methods import VAE, AdaGVAE, BetaTCVAE, BetaVAE, FactorVAE, base
 from unbraid.methods.autoencoder import Autoencoder
-from unbraid.methods.base import Method, build_method, built_arguments
+from unbraid.methods.base import Method, build_method, built_arguments, method_reference
 from unbraid.nn import ConvEncoder, MLPDecoder, MLPEncoder
 from unbraid.objectives import Normal
 from unbraid.strands import Strands
@@ -33,6 +33,18 @@ class EncoderOnly(Method[Batch]):
 
 def test_the_name_is_that_of_the_file_or_of_a_class_from_elsewhere() -> None:
     assert (BetaVAE.name(), AdaGVAE.name(), EncoderOnly.name()) == ("beta-vae", "ada-gvae", "EncoderOnly")
+
+
+def test_a_class_of_somebody_else_is_never_taken_for_one_of_unbraid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even if a package registers it under the name of one."""
+
+    class Other(EncoderOnly):
+        """A method that a package calls beta-vae."""
+
+    monkeypatch.setattr(Other, "name", classmethod(lambda cls: "beta-vae"))
+    monkeypatch.setattr(base, "plugin_name", lambda group, code: "beta-vae")
+    assert method_reference(BetaVAE) == "beta-vae"
+    assert method_reference(Other).endswith("Other")
 
 
 def test_the_batch_is_the_one_in_brackets() -> None:

@@ -262,8 +262,9 @@ def method_class(name: str) -> type[Method]:
 
 def method_reference(cls: type[Method]) -> str:
     """The text that stands for a method in plans: its name, or the reference of your own class."""
-    if cls.__module__.startswith("unbraid.methods.") or plugin_name(ENTRY_POINTS, cls) is not None:
-        return cls.name()
+    name, builtin = cls.name(), method_classes()
+    if builtin.get(name) is cls or (name not in builtin and plugin_name(ENTRY_POINTS, cls) is not None):
+        return name
     return location(use(cls))
 
 
