@@ -1,9 +1,16 @@
 """`unbraid evaluate`, src/unbraid/cli/evaluate.py."""
 
+import functools
 import json
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 from tests.commandline import CommandLine
+from unbraid import metrics
+from unbraid.evaluation import Sample
 from unbraid.runs import Run
 
 
@@ -65,14 +72,92 @@ def test_an_unknown_metric(unbraid: CommandLine, trained: Path) -> None:
 
 
 def test_invalid_options(unbraid: CommandLine, trained: Path) -> None:
-    assert "at least 1 observation" in unbraid("evaluate", trained, "--num-samples", -1).sentence
+    for number in (-1, 10**9):
+        sentence = unbraid("evaluate", trained, "--num-samples", number).sentence
+        assert sentence == f"num_samples must be from 0 (0: all) to 100,000,000; got {number}."
+    assert "seed must be from 0 to" in unbraid("evaluate", trained, "--seed", -1).sentence
     assert "'protocl'; did you mean protocol" in unbraid("evaluate", trained, "--protocl", "fast").sentence
     assert "--image-size needs a value" in unbraid("evaluate", trained, "--image-size").sentence
     assert "'kl' is no option" in unbraid("evaluate", trained, "kl").sentence
     assert (
-        "num_test_samples must be at least 0"
+        "num_test_samples must be from 0 to 100,000,000; got -1"
         in unbraid("evaluate", trained, "--num-test-samples", -1).sentence
     )
+
+
+def encodings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the samples that are encoded from now on."""
+    sizes: list[int] = []
+    encode = Sample.map_batches
+
+    def counted(sample: Sample, *arguments: Any, **options: Any) -> np.ndarray:
+        sizes.append(sample.size)
+        return encode(sample, *arguments, **options)
+
+    monkeypatch.setattr(Sample, "map_batches", counted)
+    return sizes
+
+
+def test_a_metric_without_factors_is_refused_before_the_data_are_encoded(
+    unbraid: CommandLine, tmp_path: Path, image_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--image-size", 32, "--steps", 1, "--batch-size", 2, "--device", "cpu", "--quiet"]
+    unbraid("train", "vae", "--data", image_folder, *words, "--out", tmp_path / "run")
+    sizes = encodings(monkeypatch)
+    answer = unbraid("evaluate", tmp_path / "run", "--metrics", "kl,mig", "--num-samples", 2)
+    assert answer.sentence.startswith("The metric mig needs ground-truth factors, and images has none.")
+    assert sizes == [] and not (tmp_path / "run" / "scores.json").exists()
+
+
+def test_an_interrupted_evaluation_keeps_what_was_scored_and_goes_on(
+    unbraid: CommandLine, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("evaluate", trained, "--metrics", "reconstruction,kl,active_dims", "--num-samples", 60)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(metrics, "active_dims", functools.wraps(metrics.active_dims)(interrupt))
+        stopped = unbraid(*command)
+    assert stopped.code == 130
+    kept = f"2 of 3 metrics are kept in {trained}"
+    assert f"unbraid: {kept}; run the same command again for the others." in stopped.err
+    before = Run(trained).scores()
+    assert [entry["metric"] for entry in before] == ["reconstruction", "kl"]
+    sizes = encodings(monkeypatch)
+    again = unbraid(*command)
+    assert again.code == 0 and f"{kept}; --recompute computes them again." in again.err
+    assert [line.split()[0] for line in again.out.splitlines()][:3] == ["reconstruction", "kl", "active_dims"]
+    assert Run(trained).scores()[:2] == before and sizes  # with their seconds
+
+
+def test_scores_are_computed_again_when_anything_differs_or_on_request(
+    unbraid: CommandLine, trained: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def num_encoded(*words: object) -> int:
+        sizes = encodings(monkeypatch)
+        assert unbraid("evaluate", trained, "--metrics", "kl", *words).code == 0
+        monkeypatch.undo()
+        return len(sizes)
+
+    first = ("--num-samples", 60)
+    assert num_encoded(*first) > 0 and num_encoded(*first) == 0
+    for other in (
+        ("--recompute", *first),
+        ("--num-samples", 61),
+        ("--seed", 1),
+    ):
+        assert num_encoded(*other) > 0, other
+    assert num_encoded("--protocol", "fast", "--num-samples", 61) > 0
+    assert num_encoded(*first) > 0 and num_encoded("--image-size", 32, *first) > 0  # by another name
+    run, before = Run(trained), (trained / "scores.json").read_bytes()
+    run.finish(
+        {name: 0.9 * value if value.is_floating_point() else value for name, value in run.weights().items()},
+        2,
+    )
+    (trained / "scores.json").write_bytes(before)
+    assert num_encoded(*first) > 0
 
 
 def test_an_unfinished_run(unbraid: CommandLine, trained: Path) -> None:

@@ -1,13 +1,15 @@
 """Run folders, src/unbraid/runs/folder.py."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.files import read_tensors, write_tensors
+from unbraid.files import locked, read_tensors, write_tensors
+from unbraid.runs import folder
 from unbraid.runs.folder import FORMAT, History, Run, differences, identity, versions
 
 SETTINGS = {
@@ -103,6 +105,20 @@ def test_a_score_replaces_the_same_score(tmp_path: Path) -> None:
     run.add_scores([score])
     run.add_scores([score | {"value": 0.2}, score | {"seed": 1, "value": 0.3}])
     assert [entry["value"] for entry in run.scores()] == [0.2, 0.3]
+
+
+def test_scores_that_are_added_at_once_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    score = {"metric": "mig", "protocol": "", "value": 0.1}
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda seed: Run(run.folder).add_scores([score | {"seed": seed}]), range(24)))
+    assert {entry["seed"] for entry in run.scores()} == set(range(24))
+    monkeypatch.setattr(folder, "SCORES_PATIENCE", 0.05)
+    with (
+        locked(run.folder / ".scores.lock", message=""),
+        pytest.raises(ValueError, match="Another process is writing scores into"),
+    ):
+        run.add_scores([score | {"seed": 24}])
 
 
 def test_missing_weights(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`unbraid evaluate`."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,13 +20,14 @@ from unbraid.cli.own_code import takes_own_code, use_references
 from unbraid.cli.spelling import canonical
 
 if TYPE_CHECKING:
+    from unbraid.data import Dataset
     from unbraid.runs import Run
 
 # The options of the command itself, so that a misspelled one is answered with the nearest name.
 OPTIONS: dict[str, Any] = dict.fromkeys(
     (
         *("metrics", "protocol", "num_samples", "num_test_samples", "test_split"),
-        *("seed", "data", "data_root", "device", "json"),
+        *("seed", "data", "data_root", "device", "recompute", "json"),
     )
 )
 
@@ -72,23 +74,32 @@ def evaluate(
     ] = None,
     data_root: DataRoot = None,
     device: Device = "auto",
+    recompute: Annotated[
+        bool,
+        typer.Option("--recompute", help="Compute metrics again that the run has for the same settings."),
+    ] = False,
     as_json: AsJSON = False,
 ) -> None:
-    """Compute metrics for a run and save them in its folder."""
-    scores = evaluate_run(
-        run,
-        metrics.split(",") if metrics else (),
-        data=data,
-        words=words or (),
-        protocol=protocol,
-        num_samples=num_samples,
-        num_test_samples=num_test_samples,
-        test_split=test_split,
-        seed=seed,
-        root=data_root,
-        device=device,
-        quiet=as_json,
-    )
+    """Compute metrics for a run and save each in its folder as soon as it is known."""
+    try:
+        scores = evaluate_run(
+            run,
+            metrics.split(",") if metrics else (),
+            data=data,
+            words=words or (),
+            protocol=protocol,
+            num_samples=num_samples,
+            num_test_samples=num_test_samples,
+            test_split=test_split,
+            seed=seed,
+            root=data_root,
+            device=device,
+            recompute=recompute,
+            quiet=as_json,
+        )
+    except KeyboardInterrupt as interrupt:  # Typer would print "Aborted!" instead of the message
+        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
+        raise typer.Exit(130) from None
     print_scores(scores, as_json)
 
 
@@ -101,19 +112,81 @@ def evaluate_run(
     test_split: str | None = None,
     root: Path | None,
     device: str,
+    recompute: bool = False,
+    quiet: bool = True,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Computes scores of a run and saves them in its folder.
+    """Computes scores of a run and saves each metric's in its folder as soon as they are known.
 
-    `data` is a dataset other than the training dataset, `words` are options of the dataset as on the command line,
-    `test_split` is the split that predictors are tested on, and `options` are further arguments of `evaluate`.
+    Scores that the run has for the same weights, data and settings are kept, unless `recompute` is true. `data` is a
+    dataset other than the training dataset, `words` are options of the dataset as on the command line, `test_split` is
+    the split that predictors are tested on, and `options` are further arguments of `evaluate`.
     """
-    from unbraid.evaluation import evaluate
+    from unbraid.evaluation import evaluate, score_identities, score_name
     from unbraid.report import page_metrics
-    from unbraid.runs import Run, evaluation_dataset, load, training_dataset
+    from unbraid.runs import Run, load
 
-    run, labels = Run(folder), {}
+    _check_numbers(**options)
+    names, skip_missing = selected_metrics(metrics)
+    run = Run(folder)
+    dataset, options["test_dataset"], labels = _datasets(run, data, words, test_split, root)
+    model = load(folder, device=device)
+    names += () if metrics else page_metrics(model, dataset)
+    found = score_identities(model.method, dataset, names, **options)
+    identities = {score_name(name): identity for name, identity in zip(names, found, strict=True)}
+    scores = {} if recompute else _kept_scores(run, identities, labels)
+    if scores and not quiet:
+        print(
+            f"{len(scores)} of {len(identities)} metrics are kept in {folder}; --recompute computes them again.",
+            file=sys.stderr,
+        )
+
+    def save(entries: list[dict[str, Any]]) -> None:
+        metric = entries[0]["metric"]
+        scores[metric] = [entry | labels | {"identity": identities[metric]} for entry in entries]
+        run.add_scores(scores[metric])
+
+    missing = [name for name in names if score_name(name) not in scores]
+    try:
+        evaluate(
+            model.method,
+            dataset,
+            missing,
+            skip_missing=skip_missing,
+            quiet=quiet,
+            on_scores=save,
+            **options,
+        )
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(
+            f"{len(scores)} of {len(identities)} metrics are kept in {folder}; run the same command again for the "
+            "others."
+        ) from interrupt
+    return [entry for metric in identities for entry in scores.get(metric, ())]
+
+
+def _check_numbers(
+    *,
+    protocol: str = "disentanglement_lib",
+    num_samples: int | None = None,
+    num_test_samples: int | None = None,
+    seed: int = 0,
+) -> None:
+    """Raises for impossible sizes and seeds, before the dataset is opened."""
+    from unbraid.evaluation import require_seed, sample_sizes
+
+    sample_sizes(protocol, num_samples, num_test_samples)
+    require_seed(seed)
+
+
+def _datasets(
+    run: "Run", data: str | None, words: Sequence[str], test_split: str | None, root: Path | None
+) -> tuple["Dataset", "Dataset | None", dict[str, str]]:
+    """The dataset, that of the test sample, and what the scores record about them."""
+    from unbraid.runs import evaluation_dataset, training_dataset
+
     use_references([data])
+    labels, test_dataset = {}, None
     if data is not None and _is_training_data(run, data):
         data = None  # your own code of the training dataset, named again
     if data is None and not words:
@@ -124,16 +197,21 @@ def evaluate_run(
         dataset_arguments = dataset_options(name, words) if name else {}
         dataset, labels["on"] = evaluation_dataset(run, root, data=data, **dataset_arguments)
     if test_split is not None:
-        options["test_dataset"], labels["on"] = evaluation_dataset(run, root, split=test_split)
-    names, skip_missing = selected_metrics(metrics)
-    model = load(folder, device=device)
-    names += () if metrics else page_metrics(model, dataset)
-    scores = [
-        entry | labels
-        for entry in evaluate(model.method, dataset, names, skip_missing=skip_missing, **options)
-    ]
-    run.add_scores(scores)
-    return scores
+        test_dataset, labels["on"] = evaluation_dataset(run, root, split=test_split)
+    return dataset, test_dataset, labels
+
+
+def _kept_scores(
+    run: "Run", identities: Mapping[str, str], labels: Mapping[str, str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The scores that the run has already, by metric."""
+    kept: dict[str, list[dict[str, Any]]] = {}
+    metrics = {identity: metric for metric, identity in identities.items()}
+    for entry in run.scores():
+        metric = metrics.get(entry.get("identity", ""))
+        if metric is not None and entry.get("on") == labels.get("on"):
+            kept.setdefault(metric, []).append(entry)
+    return kept
 
 
 def _is_training_data(run: "Run", data: str) -> bool:

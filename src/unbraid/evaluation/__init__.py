@@ -3,7 +3,8 @@
 from unbraid.evaluation.arguments import check_metric
 from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.check import check_metrics
-from unbraid.evaluation.evaluate import evaluate, score
+from unbraid.evaluation.evaluate import evaluate, require_seed, sample_sizes, score
+from unbraid.evaluation.identity import score_identities
 from unbraid.evaluation.metric_names import (
     ENTRY_POINTS,
     Metric,
@@ -30,8 +31,11 @@ __all__ = [
     "metric_family",
     "metric_reference",
     "metric_summary",
+    "require_seed",
     "result_direction",
+    "sample_sizes",
     "score",
+    "score_identities",
     "score_name",
     "split_strand",
 ]

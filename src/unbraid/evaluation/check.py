@@ -41,17 +41,40 @@ def check_metrics(
         test_dataset: Dataset of the test sample. Default: `dataset`.
         num_test_samples: Number of test observations; only 0 or more than 0 matters. Default: from the protocol.
     """
+    missing = unavailable_metrics(
+        method,
+        dataset,
+        metrics,
+        protocol=protocol,
+        test_dataset=test_dataset,
+        num_test_samples=num_test_samples,
+    )
+    for reason in missing.values():
+        raise ValueError(reason)
+
+
+def unavailable_metrics(
+    method: Method,
+    dataset: Dataset,
+    metrics: Iterable[str | Metric],
+    *,
+    protocol: str,
+    test_dataset: Dataset | None,
+    num_test_samples: int | None,
+) -> dict[int, str]:
+    """The metrics with an argument that evaluation cannot supply: the reason by the position of the metric."""
     variants = lookup("protocol", protocol, PROTOCOLS)
     test_size = variants.num_test_samples if num_test_samples is None else num_test_samples
     found = [(metric, *find_metric(metric)) for metric in metrics]
     for _, name, function in found:
         check_metric(name, function)
     if not found:
-        return
+        return {}
     sample = EmptySample(method, dataset, size=OBSERVATIONS, seed=0)
     held_out = dataset if test_dataset is None else test_dataset
     test = EmptySample(method, held_out, size=OBSERVATIONS, seed=1) if test_size else None
-    for metric, name, function in found:
+    reasons: dict[int, str] = {}
+    for position, (metric, name, function) in enumerate(found):
         strand, _ = split_strand(metric) if isinstance(metric, str) else ("", "")
         train, tested = (one and one.select_strand(strand) if strand else one for one in (sample, test))
         assert train is not None
@@ -59,7 +82,8 @@ def check_metrics(
             gather_arguments(name, function, train, tested, seed=0, protocol=variants)
         except NotAvailable as reason:
             sentence = str(reason).replace("This metric", f"The metric {name}", 1)
-            raise ValueError(sentence if name in sentence else f"The metric {name}: {sentence}") from None
+            reasons[position] = sentence if name in sentence else f"The metric {name}: {sentence}"
+    return reasons
 
 
 class EmptySample(Sample):

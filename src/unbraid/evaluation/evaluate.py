@@ -2,12 +2,13 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from unbraid.data import Dataset
 from unbraid.evaluation.arguments import check_metric, metric_arguments
 from unbraid.evaluation.arrays import Arrays
+from unbraid.evaluation.check import unavailable_metrics
 from unbraid.evaluation.entries import score_entries
 from unbraid.evaluation.metric_names import Metric, find_metric, split_strand
 from unbraid.evaluation.protocols import PROTOCOLS
@@ -16,6 +17,9 @@ from unbraid.methods import Method
 from unbraid.progress import progress
 from unbraid.runs import Scores
 from unbraid.settings import lookup
+
+MAX_SAMPLES = 100_000_000  # their indices alone take 0.8 GB
+MAX_SEED = 2**63 - 1
 
 
 def evaluate(
@@ -30,6 +34,7 @@ def evaluate(
     seed: int = 0,
     skip_missing: bool = False,
     quiet: bool = True,
+    on_scores: Callable[[list[dict[str, Any]]], None] | None = None,
 ) -> Scores:
     """Computes metrics of a method on a dataset, which is encoded once for all metrics.
 
@@ -51,12 +56,15 @@ def evaluate(
         seed: Random seed for sampling and stochastic metrics.
         skip_missing: Whether to skip metrics that do not apply to the method or the dataset.
         quiet: Whether to hide progress.
+        on_scores: Called with the entries of each metric as soon as they are known.
     """
-    sizes = lookup("protocol", protocol, PROTOCOLS)
-    size = sizes.num_samples if num_samples is None else num_samples
-    test_size = sizes.num_test_samples if num_test_samples is None else num_test_samples
-    if test_size < 0:
-        raise ValueError(f"num_test_samples must be at least 0; got {test_size}.")
+    size, test_size = sample_sizes(protocol, num_samples, num_test_samples)
+    require_seed(seed)
+    chosen = list(metrics)
+    reasons = unavailable_metrics(
+        method, dataset, chosen, protocol=protocol, test_dataset=test_dataset, num_test_samples=test_size
+    )
+    metrics = _available(chosen, reasons, skip_missing=skip_missing, quiet=quiet)
     was_training = method.training
     method.eval()
     try:
@@ -64,10 +72,49 @@ def evaluate(
         held_out = sample.dataset if test_dataset is None else test_dataset.to(method.step.device)
         test = Sample(method, held_out, size=test_size, seed=seed + 1) if test_size else None
         return Scores(
-            score(sample, test, metrics, protocol=protocol, seed=seed, skip_missing=skip_missing, quiet=quiet)
+            score(
+                sample,
+                test,
+                metrics,
+                protocol=protocol,
+                seed=seed,
+                skip_missing=skip_missing,
+                quiet=quiet,
+                on_scores=on_scores,
+            )
         )
     finally:
         method.train(was_training)
+
+
+def sample_sizes(protocol: str, num_samples: int | None, num_test_samples: int | None) -> tuple[int, int]:
+    """The sizes of the sample (0: all observations) and of the test sample; those not given are the protocol's."""
+    sizes = lookup("protocol", protocol, PROTOCOLS)
+    size = sizes.num_samples if num_samples is None else num_samples
+    test_size = sizes.num_test_samples if num_test_samples is None else num_test_samples
+    for name, value in (("num_samples", size), ("num_test_samples", test_size)):
+        if not 0 <= value <= MAX_SAMPLES:
+            every = " (0: all)" if name == "num_samples" else ""
+            raise ValueError(f"{name} must be from 0{every} to {MAX_SAMPLES:,}; got {value}.")
+    return size, test_size
+
+
+def require_seed(seed: int) -> None:
+    """Raises unless every random generator takes the seed."""
+    if not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"seed must be from 0 to {MAX_SEED}; got {seed}.")
+
+
+def _available(
+    metrics: Sequence[str | Metric], reasons: Mapping[int, str], *, skip_missing: bool, quiet: bool
+) -> list[str | Metric]:
+    """The metrics without those that do not apply; raises for one unless such metrics are skipped."""
+    for reason in reasons.values():
+        if not skip_missing:
+            raise ValueError(reason)
+        if not quiet:
+            print(f"Skipped: {reason}", file=sys.stderr)
+    return [metric for position, metric in enumerate(metrics) if position not in reasons]
 
 
 def score(
@@ -79,8 +126,10 @@ def score(
     seed: int = 0,
     skip_missing: bool = False,
     quiet: bool = True,
+    on_scores: Callable[[list[dict[str, Any]]], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Computes metrics of one sample; predictors are tested on the other sample, `test`."""
+    require_seed(seed)
     chosen = [(metric, *find_metric(metric)) for metric in metrics]
     for _, name, function in chosen:
         check_metric(name, function)
@@ -102,7 +151,11 @@ def score(
                     print(f"{name} skipped: {reason}", file=sys.stderr)
                 continue
             common = {"seed": seed, "seconds": round(time.perf_counter() - start, 3)}
-            entries = score_entries(name, function, result, arguments, strand=strand)
-            scores += [entry | common for entry in entries]
+            entries = [
+                entry | common for entry in score_entries(name, function, result, arguments, strand=strand)
+            ]
+            scores += entries
+            if on_scores is not None:
+                on_scores(entries)
             bar.show(index, {name: entries[0]["value"]})
     return scores

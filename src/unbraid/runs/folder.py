@@ -27,13 +27,15 @@ import numpy
 import torch
 from torch import Tensor
 
-from unbraid.files import read_json, read_tensors, write_atomically, write_json, write_tensors
+from unbraid.files import locked, read_json, read_tensors, write_atomically, write_json, write_tensors
 from unbraid.runs.scores import Scores
 from unbraid.settings import differences
 
 FORMAT = 1
 PARTS = ("method", "data", "training")
 WEIGHTS = {"last": "model.safetensors", "best": "best.safetensors"}
+
+SCORES_PATIENCE = 30.0  # seconds; writing takes milliseconds
 
 
 class Run:
@@ -180,8 +182,10 @@ class Run:
         def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
             return tuple(score.get(name) for name in ("metric", "protocol", "seed", "evaluation", "on"))
 
-        merged = {key(score): score for score in [*self.scores(), *scores]}
-        write_json(self.folder / "scores.json", list(merged.values()))
+        message = f"Another process is writing scores into {self.folder} and does not end. End it, and run this again."
+        with locked(self.folder / ".scores.lock", message=message, timeout=SCORES_PATIENCE):
+            merged = {key(score): score for score in [*self.scores(), *scores]}
+            write_json(self.folder / "scores.json", list(merged.values()))
 
 
 class History:

@@ -240,5 +240,11 @@ def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
         if "test_split" in arguments:
             split = arguments.pop("test_split")
             arguments["test_dataset"], score_keys["on"] = evaluation_dataset(run, root, split=split)
-        scores = evaluate(method, dataset, missing, quiet=True, **arguments)
-        run.add_scores([score | score_keys for score in scores])
+        evaluate(
+            method,
+            dataset,
+            missing,
+            quiet=True,
+            on_scores=lambda scores: run.add_scores([score | score_keys for score in scores]),
+            **arguments,
+        )
