@@ -6,7 +6,7 @@ LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup develop test faults demo docs links lint format options release clean
+.PHONY: help setup develop test faults demo docs results links lint format options release clean
 
 help:
 	@echo "make setup   make $(VENV) and install Unbraid with what it needs to run"
@@ -16,6 +16,7 @@ help:
 	@echo "make faults  develop, then try kills, full disks, damaged files and hostile input (SHORT=1, FULL=1)"
 	@echo "make lint    develop, then check style and types"
 	@echo "make docs    develop, then build the documentation; warnings are errors"
+	@echo "make results develop, then build the pages of results from their sources and rows"
 	@echo "make links   develop, then check the external links of the documentation"
 	@echo "make format  format the code"
 	@echo "make options write the tables of options after an option was added, removed or reworded"
@@ -63,6 +64,9 @@ docs: develop
 	@echo "== Building the documentation"
 	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+results: develop
+	@$(BIN)/python docs/build_results.py
 
 links: develop
 	@echo "== Checking external links"
