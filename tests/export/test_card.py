@@ -92,4 +92,4 @@ def test_the_front_matter_is_yaml(sprites: Run, tabular: Run) -> None:
 def test_ranges_and_plain_text() -> None:
     assert _ranges([0, 1, 2, 5, 7, 8]) == "0 to 2, 5, 7 to 8"
     assert _ranges(list(range(0, 60, 2))).endswith(", …")
-    assert plain("a_b <i>") == "a\\_b &lt;i&gt;"
+    assert plain("a_b _c_ <i>") == "a_b \\_c\\_ &lt;i&gt;"

@@ -138,3 +138,14 @@ def test_an_unknown_format_is_refused() -> None:
     assert render_table("md", ROWS) == markdown(ROWS)
     with pytest.raises(ValueError, match="no table format 'pdf'"):
         render_table("pdf", ROWS)
+
+
+def test_names_with_special_characters_stand_for_themselves() -> None:
+    name = "a|b\n<script>`x`[y](z) 5% of_it \\"
+    lines = markdown([row(name, 0.5, data=name, metric=name, samples=7)]).splitlines()
+    escaped = r"a\|b &lt;script&gt;\`x\`\[y\](z) 5% of_it \\"
+    assert len(lines) == 5 and lines[0] == f"| method | data | {escaped} |"
+    assert lines[2] == f"| {escaped} | {escaped} | 0.500 ± 0.010 (n=3) |"
+    note, *body = latex([row(name, 0.5, data=name), row("other", 0.4, data="x\n}", samples=5)]).splitlines()
+    assert note.startswith("% Mean +- standard") and body[0] == r"\begin{tabular}{llr}"
+    assert r"a|b <script>`x`[y](z) 5\% of\_it \textbackslash{} & " in body[4]

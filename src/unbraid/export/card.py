@@ -1,12 +1,13 @@
 """The model card in Markdown: what the model is, how to use it, and its scores."""
 
-import html
 import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unbraid.data import GENERATED
+from unbraid.display import code_markdown
+from unbraid.display import escape_markdown as plain
 from unbraid.export.bundle import ExportBundle
 from unbraid.methods import Method
 from unbraid.options import first_sentence
@@ -73,14 +74,6 @@ def front_matter(description: Mapping[str, Any]) -> str:
     return "\n".join(["---", *lines, "---", "", ""])
 
 
-def plain(text: object) -> str:
-    """Text with the special characters of Markdown and HTML escaped."""
-    escaped = html.escape(str(text), quote=False)
-    for character in "\\`*_[]|":
-        escaped = escaped.replace(character, f"\\{character}")
-    return " ".join(escaped.split())
-
-
 def _about(method: Method) -> str:
     lines = first_sentence(type(method)), first_sentence(inspect.getmodule(type(method)))
     return "\n\n".join(plain(line) for line in lines if line)
@@ -88,11 +81,11 @@ def _about(method: Method) -> str:
 
 def _interface(description: Mapping[str, Any]) -> str:
     standalone = description["export_format"] in STANDALONE
-    inputs = [f"- `{name}`: {plain(text)}" for name, text in description["input"].items()]
+    inputs = [f"- {code_markdown(name)}: {plain(text)}" for name, text in description["input"].items()]
     outputs = ["- `codes`: the mean code, float32, all dimensions"]
     if standalone:
         strands = [name for name in description["outputs"] if name not in ("codes", "logits")]
-        outputs += [f"- `{name}`: a strand of the code" for name in strands]
+        outputs += [f"- {code_markdown(name)}: a strand of the code" for name in strands]
         outputs += ["- `logits`: one per class"] if "logits" in description["outputs"] else []
     lines = ["Inputs of the encoder:", "", *inputs, "", "Outputs of the encoder:", "", *outputs, ""]
     return "\n".join([*lines, _decoder(description, standalone)])
@@ -110,7 +103,12 @@ def _decoder(description: Mapping[str, Any], standalone: bool) -> str:
 
 def _strands(description: Mapping[str, Any]) -> str:
     rows = [
-        (f"`{name}`", len(indices), _ranges(indices), "yes" if name == description["default_strand"] else "")
+        (
+            code_markdown(name),
+            len(indices),
+            _ranges(indices),
+            "yes" if name == description["default_strand"] else "",
+        )
         for name, indices in description["strands"].items()
     ]
     return _table(("strand", "size", "dimensions", "default"), rows)

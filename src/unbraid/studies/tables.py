@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from unbraid.display import escape_latex, escape_markdown
 from unbraid.settings import lookup
 
 if TYPE_CHECKING:
@@ -14,11 +15,6 @@ if TYPE_CHECKING:
 # Keys: method, optional dataset, optional setting, metric. The value None marks a variation of a method that was not
 # published. A key of a metric alone, with None, adds a further number of that metric to the table.
 Published = Mapping[tuple[str, ...], float | None]
-SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
 
 
 class Row(NamedTuple):
@@ -86,21 +82,27 @@ def table(rows: Iterable[Row], published: Published | None = None) -> Table:
 def markdown(rows: Sequence[Row], published: Published | None = None) -> str:
     """The table in Markdown."""
     content = table(rows, published)
-    heading = [*content.names, *_headings(content)]
+    heading = [*content.names, *map(escape_markdown, _headings(content))]
     lines = [heading, ["---"] * len(heading)]
-    lines += [[*key, *(_markdown_cell(cell) for cell in cells)] for key, cells in content.lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n{content.note}\n"
+    lines += [
+        [*map(escape_markdown, key), *(_markdown_cell(cell) for cell in cells)]
+        for key, cells in content.lines
+    ]
+    return (
+        "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n{escape_markdown(content.note)}\n"
+    )
 
 
 def latex(rows: Sequence[Row], published: Published | None = None) -> str:
     """The table in LaTeX, for the package booktabs."""
     content = table(rows, published)
-    heading = " & ".join(map(_escaped, [*content.names, *_headings(content)]))
+    heading = " & ".join(map(escape_latex, [*content.names, *_headings(content)]))
     lines = [
-        " & ".join([*map(_escaped, key), *map(_latex_cell, cells)]) + r" \\" for key, cells in content.lines
+        " & ".join([*map(escape_latex, key), *map(_latex_cell, cells)]) + r" \\"
+        for key, cells in content.lines
     ]
     columns = "l" * len(content.names) + "r" * len(content.scores)
-    note = "% " + content.note.replace("±", "+-")
+    note = "% " + " ".join(content.note.replace("±", "+-").split())  # a comment of one line
     head = [note, rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heading + r" \\", r"\midrule"]
     return "\n".join([*head, *lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -214,7 +216,3 @@ def _html_template() -> "Template":
     )
     environment.filters["minus"] = lambda number: number.replace("-", "−")
     return environment.get_template("table.html")
-
-
-def _escaped(text: str) -> str:
-    return "".join(SPECIAL.get(letter, letter) for letter in text)
