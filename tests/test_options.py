@@ -139,3 +139,38 @@ def test_a_summary_is_the_first_paragraph_on_one_line() -> None:
         "Convert"
     )
     assert first_sentence(lambda: None) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "sentence"),
+    [
+        (int, "1_000", "'1_000' is not a whole number"),
+        (int, "１", "is not a whole number"),
+        (int, "0x10", "is not a whole number"),
+        (int, "", "'' is not a whole number"),
+        (int, "9223372036854775808", r"is out of range: a whole number must be from -2\^63 to 2\^63-1"),
+        (int, "1" + "0" * 5000, "is out of range"),
+        (float, "1e400", "'1e400' is not a finite number"),
+        (float, "nan", "'nan' is not a finite number"),
+        (float, "-Infinity", "is not a finite number"),
+        (float, "1_0.5", "'1_0.5' is not a number"),
+        (float, "٣", "is not a number"),
+        (tuple[int, ...], "1,,2", "'1,,2' has an empty entry"),
+        (tuple[float, ...], "1,inf", "'inf' is not a finite number"),
+        (Schedule, "constant:nan", "'nan' is not a finite number"),
+        (Schedule, "linear:0:1:1e400", "'1e400' is not a finite number"),
+        (Schedule, "linear:0:1:1_0", "'1_0' is not a number"),
+        (Schedule, "linear:0:1:1e30", "is out of range"),
+    ],
+)
+def test_numbers_are_decimal_and_finite(kind: object, text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        Option("x", kind, None, "").parse(text)
+
+
+def test_numbers_of_every_common_form_are_read() -> None:
+    texts = ("-0", "+3", "1.", ".5", "1E-3", " 2", "1e-320", "9223372036854775807")
+    assert [Option("x", float, None, "").parse(text) for text in texts] == [float(text) for text in texts]
+    assert Option("x", int, None, "").parse("-9223372036854775808") == -(2**63)
+    assert Option("x", tuple[int, ...], None, "").parse("") == ()
+    assert Option("x", Schedule, None, "").parse("linear:0:1:1e5") == Linear(0.0, 1.0, 100000)

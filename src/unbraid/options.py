@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from unbraid.settings import Spec, lookup
+from unbraid.settings import Spec, lookup, parse_number
 
 T = TypeVar("T")
 OptionType = TypeVar("OptionType", "Option", "ListedOption")
@@ -27,11 +27,14 @@ class Option(NamedTuple):
         """Whether the option is on or off: --antialias or --no-antialias."""
         return self.kind is bool
 
+    @property
+    def form(self) -> str:
+        """The form of a value, as help shows it."""
+        return _form(self.kind)
+
     def listed(self) -> "ListedOption":
         """The option as help shows it."""
-        return ListedOption(
-            self.name, self.is_switch, _form(self.kind), self.help + _shown_default(self.default)
-        )
+        return ListedOption(self.name, self.is_switch, self.form, self.help + _shown_default(self.default))
 
     def parse(self, text: str) -> Any:
         """The value written as text on the command line."""
@@ -138,6 +141,18 @@ def _form(kind: Any) -> str:
     return getattr(kind, "__name__", "text")
 
 
+FORMS = {
+    **{"int": "a whole number", "integer": "a whole number", "float": "a number", "bool": "no value"},
+    **{"boolean": "no value", "str": "a text", "text": "a text", "path": "a path"},
+}
+
+
+def reject_negation(name: str, form: str) -> None:
+    """Raises the sentence for `--no-NAME` of an option that is no switch."""
+    owner, dot, short = name.rpartition(".")
+    raise ValueError(f"--{name} takes {FORMS.get(form, form)}; there is no --{owner}{dot}no-{short}.")
+
+
 def _shown_default(default: Any) -> str:
     if default is None or default == ():
         return ""
@@ -161,19 +176,17 @@ def _parse(kind: Any, text: str) -> Any:
         return text
     if origin in (tuple, list) or kind is tuple:
         entry = (typing.get_args(kind) or (str,))[0]
-        return tuple(_parse(entry, part) for part in text.split(",") if part)
+        parts = text.split(",") if text else []
+        if "" in parts:
+            raise ValueError(f"{text!r} has an empty entry: entries are separated by one comma each.")
+        return tuple(_parse(entry, part) for part in parts)
     if inspect.isclass(kind) and issubclass(kind, Spec):
         return kind.parse(text)
     if kind is bool:
         if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
             raise ValueError(f"{text!r} must be true or false.")
         return text.lower() in ("true", "yes", "1")
-    if kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            raise ValueError(f"{text!r} is not {'a whole number' if kind is int else 'a number'}.") from None
-    return text
+    return parse_number(text, kind) if kind in (int, float) else text
 
 
 class Namespaces(Generic[OptionType]):

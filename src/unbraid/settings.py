@@ -98,12 +98,40 @@ def _usage(kind: type[Spec]) -> str:
 
 
 def _number(text: str, kind: Any) -> float | int:
-    number = float(text)
-    if kind is not int:
-        return number
-    if not number.is_integer():
-        raise ValueError(f"{text} is not a whole number")
-    return int(number)
+    """A number of a spec; whole numbers may be written like 1e5."""
+    if kind is not int or re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
+        return parse_number(text, kind)
+    number = parse_number(text, float)
+    if not float(number).is_integer():
+        raise ValueError(f"{text!r} is not a whole number.")
+    return parse_number(str(int(number)), int)
+
+
+WHOLE_NUMBER = r"[+-]?\d+"
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+
+
+def parse_number(text: str, kind: type[int] | type[float]) -> int | float:
+    """The finite number in a text, of decimal digits and for int of 64 bits; Python itself also reads `1_0` and `１`.
+
+    >>> parse_number("1e-3", float), parse_number(" -2", int)
+    (0.001, -2)
+    >>> parse_number("1_000", int)
+    Traceback (most recent call last):
+    ValueError: '1_000' is not a whole number.
+    """
+    text = text.strip()
+    if kind is int:
+        if not re.fullmatch(WHOLE_NUMBER, text, re.ASCII):
+            raise ValueError(f"{text!r} is not a whole number.")
+        if len(text.lstrip("+-0")) > 19 or not -(2**63) <= int(text) < 2**63:
+            raise ValueError(f"{text} is out of range: a whole number must be from -2^63 to 2^63-1.")
+        return int(text)
+    is_number = re.fullmatch(NUMBER, text, re.ASCII)
+    if is_number and math.isfinite(float(text)):
+        return float(text)
+    is_infinite = is_number or re.fullmatch(r"[+-]?(nan|inf|infinity)", text, re.IGNORECASE)
+    raise ValueError(f"{text!r} is not a {'finite ' if is_infinite else ''}number.")
 
 
 def to_json(value: Any) -> Any:

@@ -189,3 +189,51 @@ def test_help_has_one_section_per_owner_in_order_of_use(unbraid: CommandLine) ->
 )
 def test_the_value_of_an_option_before_parsing(words: list[str], value: str | None) -> None:
     assert value_of("--data", words) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--no-image-size",), "--image-size takes a whole number; there is no --no-image-size."),
+        (
+            ("--data.no-image-size",),
+            "--data.image-size takes a whole number; there is no --data.no-image-size.",
+        ),
+        (("--no-beta", 1), "--beta takes a number; there is no --no-beta."),
+        (("--no-steps=2",), "--steps takes a whole number; there is no --no-steps."),
+        (("--no-quiet",), "--quiet takes no value; there is no --no-quiet."),
+        (("--no-devices",), "--devices takes a whole number; there is no --no-devices."),
+    ],
+)
+def test_only_switches_can_be_negated(
+    unbraid: CommandLine, tmp_path: Path, words: tuple[object, ...], sentence: str
+) -> None:
+    assert unbraid("train", "beta-vae", *SPRITES, "--out", tmp_path / "run", *words).sentence == sentence
+
+
+def test_only_switches_of_other_commands_can_be_negated(unbraid: CommandLine, trained: Path) -> None:
+    said = "takes a whole number; there is no --no-"
+    assert f"--image-size {said}image-size." in unbraid("evaluate", trained, "--no-image-size").sentence
+    assert f"--num-samples {said}num-samples." in unbraid("evaluate", trained, "--no-num-samples").sentence
+    assert "--json takes no value" in unbraid("list", "--no-json").sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("evaluate", "run", "--num-samples", "1_0"), "'1_0' is not a whole number."),
+        (("evaluate", "run", "--seed", "１"), "'１' is not a whole number."),
+        (("evaluate", "run", "--num-samples", 10**20), "is out of range"),
+        (("explore", "run", "--max-size-mb", "nan"), "'nan' is not a finite number."),
+        (("explore", "run", "--out", ""), "The value is empty."),
+        (("evaluate", "", "--metrics", "mig"), "The value is empty."),
+        (("evaluate", "run", "--metrics", ""), "The value is empty."),
+        (("train", "beta-vae", *SPRITES, "--out", ""), "The value is empty."),
+        (("train", "beta-vae", *SPRITES, "--out", "run", "--devices", "1_0"), "'1_0' is not a whole number."),
+    ],
+)
+def test_values_of_commands_are_read_strictly(
+    unbraid: CommandLine, words: tuple[object, ...], sentence: str
+) -> None:
+    answer = unbraid(*words)
+    assert answer.code == 2 and sentence in answer.err

@@ -225,7 +225,7 @@ def _is_training_data(run: "Run", data: str) -> bool:
 def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
     """The dataset's options in words such as `--split test`, `--image-size=32` and `--no-antialias`."""
     from unbraid.data import constructor
-    from unbraid.options import options_of
+    from unbraid.options import options_of, reject_negation
     from unbraid.settings import lookup
 
     allowed, options = options_of(constructor(data), leave_out=("root", "path")), {}
@@ -236,6 +236,8 @@ def dataset_options(data: str, words: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"{word!r} is no option: options of the dataset are written --name value.")
         name = word[2:].removeprefix("data.").replace("-", "_")
         if name.startswith("no_") and name not in allowed and name[3:] in allowed:
+            if not allowed[name[3:]].is_switch:
+                reject_negation(word[5:], allowed[name[3:]].form)
             options[name[3:]] = False
             continue
         option = lookup(f"option of evaluate or of {data}", name, OPTIONS | allowed)

@@ -3,14 +3,15 @@
 Other spellings of schedules (`drop:…`) are in `also_accept` of the schedule's class.
 """
 
+import copy
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from unbraid.options import ListedOption, Namespaces, Option
-from unbraid.settings import lookup
+from unbraid.options import ListedOption, Namespaces, Option, reject_negation
+from unbraid.settings import lookup, parse_number
 
 FULL_NAMES = "Every option also has its full name, such as --training.steps."
 COMMANDS = {"get": "download"}
@@ -51,12 +52,66 @@ METRICS = {"undone": "intervention_reversibility", "active_codes": "active_dims"
 METRIC_NAME = re.compile(rf"(?<![^,:])({'|'.join(METRICS)})(?![^,.])")  # `leak`, `strand:leak`, `leak.worst`
 
 
-class Command(TyperCommand):
+class StrictCommand(TyperCommand):
+    """A command whose numbers are decimal and finite, whose paths and names are not empty, and which explains
+    `--no-NAME` of an option that is no switch."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for parameter in self.params:
+            parameter.type = _strict(parameter)
+
+    @property
+    def known(self) -> set[str]:
+        """The names of all options."""
+        return {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+    def explain_negation(self, words: Sequence[str]) -> None:
+        """Raises for `--no-NAME` where there is only `--NAME`."""
+        known = self.known
+        negated = {f"--no-{name[2:]}": (name[2:], entry) for entry in self.params for name in entry.opts}
+        for flag in (word.partition("=")[0] for word in words):
+            if flag in negated and flag not in known:
+                name, entry = negated[flag]
+                is_number = entry.type.name in NUMBERS
+                reject_negation(name, entry.type.name if is_number or not entry.metavar else entry.metavar)
+
+
+NUMBERS: dict[str, type[int] | type[float]] = {  # by the name of Typer's types
+    "int": int,
+    "integer": int,
+    "float": float,
+}
+
+
+def _strict(parameter: Any) -> Any:
+    """The type of a parameter, which reads numbers as `parse_number` does, and refuses empty paths and names."""
+    is_path = parameter.type.name == "path"
+    is_name = parameter.param_type_name == "option" and parameter.rich_help_panel in (None, "run", "more")
+
+    class Strict(type(parameter.type)):
+        def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+            if value == "" and (is_path or is_name):
+                self.fail("The value is empty.", param, ctx)
+            try:
+                if self.name in NUMBERS and isinstance(value, str):
+                    return parse_number(value, NUMBERS[self.name])
+            except ValueError as error:
+                self.fail(str(error), param, ctx)
+            return super().convert(value, param, ctx)
+
+    strict = copy.copy(parameter.type)
+    strict.__class__ = Strict
+    return strict
+
+
+class Command(StrictCommand):
     """A command that also accepts the spellings of this module."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
-        return super().parse_args(ctx, canonical(args, known))
+        words = canonical(args, self.known)
+        self.explain_negation(words[: words.index("--") if "--" in words else None])
+        return super().parse_args(ctx, words)
 
 
 class Group(TyperGroup):
@@ -146,10 +201,12 @@ class OptionNames:
         name = canonical_option(f"--{dashed}", known)[2:].replace("-", "_")
         is_off = name not in options and name.startswith("no_") and name[3:] in options
         found, option = self.namespaces.find(f"{owner}.{name[3:] if is_off else name}")
+        if is_off and not option.is_switch:
+            reject_negation(f"{owner}.{dashed.removeprefix('no-')}", option.form)
         return self.flags(found, option)[is_off] + equals + value
 
 
-class OptionCommand(TyperCommand):
+class OptionCommand(StrictCommand):
     """A command whose options belong to owners, and whose help has one section per owner."""
 
     names: OptionNames
@@ -158,9 +215,10 @@ class OptionCommand(TyperCommand):
     ]  # by the owner of an option; `run` and `more` for options of the command itself
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        known = self.known
         end = args.index("--") if "--" in args else len(args)
         words = canonical(list(map(self.names.shortened, args[:end])), known)
+        self.explain_negation(words)
         for flag in (word.partition("=")[0] for word in words if word.startswith("--")):
             if flag not in ctx.help_option_names:
                 lookup(f"option of unbraid train {self.name}", flag, dict.fromkeys(sorted(known)))
