@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,15 @@ def test_an_internal_error_has_no_traceback(unbraid: CommandLine, monkeypatch: p
     monkeypatch.setattr("unbraid.cli.list.names_by_kind", lambda kind: {}["gone"])
     answer = unbraid("list")
     assert answer.code == 1 and "Internal error in Unbraid" in answer.err and "Traceback" not in answer.err
+
+
+def test_a_warning_is_one_sentence(unbraid: CommandLine, tmp_path: Path) -> None:
+    lines = [f"{n},{n % 7}" for n in range(20)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,x", *lines]))
+    words = ["vae", "--data", tmp_path / "rows.csv", "--architecture", "mlp", "--likelihood", "normal:1"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        answer = unbraid("train", *words, "--steps", 1, "--batch-size", 4, "--out", tmp_path / "run")
+    said = [line for line in answer.err.splitlines() if "--drop id" in line]
+    assert answer.code == 0 and len(said) == 1
+    assert said[0].startswith("unbraid: The column 'id' of ") and "table.py" not in answer.err

@@ -1,6 +1,9 @@
 """Standardizing columns and back, src/unbraid/data/columns.py."""
 
+import json
+
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from unbraid.data.columns import ColumnScaler
@@ -22,3 +25,22 @@ def test_back_is_back() -> None:
 
 def test_plain_columns_change_nothing() -> None:
     assert_allclose(ColumnScaler.identity("abc").transform(TABLE), TABLE)
+
+
+def test_missing_values_are_filled() -> None:
+    columns = ColumnScaler(("a", "b"), (2.0, 0.0), (2.0, 1.0), fill=(4.0, 5.0))
+    assert_allclose(columns.transform(np.array([[np.nan, 1.0], [0.0, np.nan]])), [[1, 1], [-1, 5]])
+
+
+def test_as_json_and_back() -> None:
+    columns = ColumnScaler.fit(TABLE, ("a", "b", "c"), (1.0, 2.0, 3.0))
+    assert ColumnScaler.from_json(json.loads(json.dumps(columns.to_json()))) == columns
+
+
+def test_columns_are_found_by_name_wherever_they_stand() -> None:
+    columns = ColumnScaler.identity("ab")
+    assert columns.positions(("b", "x", "a"), "rows.csv") == [2, 0]
+    with pytest.raises(ValueError, match=r"rows\.csv lacks the column 'b'"):
+        columns.positions(("a", "x"), "rows.csv")
+    with pytest.raises(ValueError, match=r"rows\.csv has the column 'a' more than once"):
+        columns.positions(("a", "b", "a"), "rows.csv")

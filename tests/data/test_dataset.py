@@ -9,8 +9,7 @@ from torch.testing import assert_close
 
 from tests.data.small_datasets import GRID as SPACE
 from tests.data.small_datasets import generator, grid, table
-from unbraid.data import dataset as dataset_module
-from unbraid.data.dataset import Dataset, fingerprint
+from unbraid.data.dataset import Dataset
 from unbraid.data.registry import DATASETS, open_dataset
 from unbraid.data.renderer import GENERATED
 
@@ -249,32 +248,3 @@ def test_datasets_that_need_no_files_state_their_license_and_their_unordered_fac
 
 def test_unordered_factors_are_those_of_datasets_that_need_no_files() -> None:
     assert UNORDERED.keys() <= set(WITHOUT_FILES)
-
-
-HASHED = torch.arange(48, dtype=torch.uint8).view(3, 1, 4, 4)
-
-
-def test_observations_their_scale_and_every_table_count() -> None:
-    other = HASHED.clone()
-    other[2, 0, 3, 3] += 1
-    table = torch.tensor([0, 1, 2])
-    found = {
-        fingerprint(HASHED, 255, ()),
-        fingerprint(other, 255, ()),
-        fingerprint(HASHED, 1, ()),
-        fingerprint(HASHED, 255, (table,)),
-        fingerprint(HASHED, 255, (table + 1,)),
-        fingerprint("a renderer", 255, ()),
-        fingerprint("another renderer", 255, ()),
-    }
-    assert len(found) == 7 and all(len(text) == 16 for text in found)
-    assert fingerprint(HASHED, 255, (None, None)) == fingerprint(HASHED.clone(), 255, ())
-
-
-def test_large_sources_are_hashed_by_a_sample_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset_module, "FULL_FINGERPRINT_BYTES", 10)
-    monkeypatch.setattr(dataset_module, "SAMPLED_ROWS", 2)  # the first and the last row
-    middle, last = HASHED.clone(), HASHED.clone()
-    middle[1] += 1
-    last[2] += 1
-    assert fingerprint(middle, 255, ()) == fingerprint(HASHED, 255, ()) != fingerprint(last, 255, ())

@@ -8,7 +8,8 @@ from scipy.stats import chisquare
 from torch import Tensor
 from torch.testing import assert_close
 
-from unbraid.data.factors import FactorSpace
+from unbraid.data import factors as factors_module
+from unbraid.data.factors import FactorSpace, fingerprint
 
 SPACE = FactorSpace({"a": 3, "b": 4, "c": 5})
 
@@ -180,3 +181,32 @@ def test_sizes_of_the_text() -> None:
 def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001
     with pytest.raises(ValueError, match=sentence):
         mistake()
+
+
+HASHED = torch.arange(48, dtype=torch.uint8).view(3, 1, 4, 4)
+
+
+def test_observations_their_scale_and_every_table_count() -> None:
+    other = HASHED.clone()
+    other[2, 0, 3, 3] += 1
+    table = torch.tensor([0, 1, 2])
+    found = {
+        fingerprint(HASHED, 255, ()),
+        fingerprint(other, 255, ()),
+        fingerprint(HASHED, 1, ()),
+        fingerprint(HASHED, 255, (table,)),
+        fingerprint(HASHED, 255, (table + 1,)),
+        fingerprint("a renderer", 255, ()),
+        fingerprint("another renderer", 255, ()),
+    }
+    assert len(found) == 7 and all(len(text) == 16 for text in found)
+    assert fingerprint(HASHED, 255, (None, None)) == fingerprint(HASHED.clone(), 255, ())
+
+
+def test_large_sources_are_hashed_by_a_sample_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(factors_module, "FULL_FINGERPRINT_BYTES", 10)
+    monkeypatch.setattr(factors_module, "SAMPLED_ROWS", 2)  # the first and the last row
+    middle, last = HASHED.clone(), HASHED.clone()
+    middle[1] += 1
+    last[2] += 1
+    assert fingerprint(middle, 255, ()) == fingerprint(HASHED, 255, ()) != fingerprint(last, 255, ())

@@ -1,5 +1,6 @@
 """CSV files, src/unbraid/data/table.py."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,69 @@ def test_features_come_in_the_order_of_the_other_file(file: Path) -> None:
         from_csv(other(file, "x\n1\n"), reference_table=str(file), drop=(*drop, "x"))
 
 
-def test_a_constant_feature_becomes_zero(file: Path) -> None:
-    assert_close(from_csv(other(file, "a;b\n3;1\n3;2\n")).source[:, 0], torch.zeros(2))
+@pytest.mark.parametrize("value", ["3", "0.1"])  # the computed deviation of many 0.1 is not quite 0
+def test_a_constant_feature_becomes_zero_and_is_named(file: Path, value: str) -> None:
+    path = other(file, "a;b\n" + "".join(f"{value};{n * n}\n" for n in range(30)))
+    with pytest.warns(UserWarning, match=rf"'a' of .* has the value {value} in all rows, .* \(--drop a\)"):
+        rows = from_csv(path).source
+    assert_close(rows[:, 0], torch.zeros(30))
+
+
+def test_one_value_that_fills_a_column_is_named(file: Path) -> None:
+    with pytest.warns(UserWarning, match="'a' of .* has the value 3 in the 1 rows that have one"):
+        from_csv(other(file, "a,b\n3,1\n,5\nNA,2\n"), impute="mean")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mouse_id,x\n4,1\n7,1.5\n5,3\n", True),
+        ("MouseID,x\n4,1\n7,1.5\n5,3\n", True),
+        ("t,x\n" + "".join(f"{n},{n % 7}\n" for n in range(10)), True),
+        ("t,x\n" + "".join(f"{n},{n % 7}\n" for n in range(1, 11)), True),
+        ("t,x\n" + "".join(f"{n},{n % 7}\n" for n in range(5)), False),  # too short to tell
+        ("humid,x\n4,1\n7,1.5\n5,3\n", False),
+        ("id,x\n4,1\n4,1.5\n5,3\n", False),  # values that repeat
+        ("id,x\n4.5,1\n4,1.5\n5,3\n", False),
+    ],
+)
+def test_columns_that_number_the_rows_are_named(file: Path, text: str, said: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert from_csv(other(file, text)).shape == (2,)
+    name = text.partition(",")[0]
+    assert len(caught) == said
+    assert all(f"'{name}'" in str(one.message) and f"--drop {name}" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize(
+    "cell", ["1_1", "0x10", "１２", "1e400", "1e39", "inf", "-Infinity", "1e", "--1", "1 2"]
+)
+def test_what_only_python_takes_for_a_number_is_text(file: Path, cell: str) -> None:
+    path = file.with_name("other.csv")
+    path.write_text(f"a,b\n1,2\n\n{cell},3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"'a' of .* holds text, '{cell}' in line 4: .* \(--drop a\)"):
+        from_csv(path)
+
+
+@pytest.mark.parametrize("cell", ["-1.5", " +2 ", ".5", "3.", "1e-3", "2E+4"])
+def test_numbers_are_numbers(file: Path, cell: str) -> None:
+    assert read_table(other(file, f"a\n{cell}\n")).numbers(["a"])[0, 0] == float(cell)
+
+
+def test_missing_values_take_the_mean_of_the_training_table(file: Path) -> None:
+    """Of 20, 40 and 60, and not of the file that is read."""
+    path = other(file, "age\n100\nNA\n")
+    options = {"drop": ("id", "income", "sex", "paid"), "impute": "mean"}
+    rows = from_csv(path, reference_table=str(file), standardize=False, **options).source
+    assert rows.tolist() == [[100], [40]]
+    columns = from_csv(file, standardize=False, **options).columns
+    assert columns is not None and columns.fill == (40,)
+
+
+def test_a_field_that_csv_cannot_hold_is_refused(file: Path) -> None:
+    with pytest.raises(ValueError, match=r"Line 2 of .*other\.csv is no line of a CSV file"):
+        read_table(other(file, "a\n" + "x" * 200_000 + "\n"))
 
 
 def test_numbers_are_classes_in_their_order(file: Path) -> None:
@@ -93,7 +155,11 @@ def test_cells_may_hold_quoted_commas(file: Path) -> None:
         ("", {}, "has no rows"),
         ("a\ninf\n", {}, "holds text, 'inf'"),
         ("a,b\n?,1\nNA,2\n", {"impute": "mean"}, "'a' of .* is empty"),
-        ("a,x\n" + "".join(f"{n},1\n" for n in range(300)), {"label": "a"}, "300 different values, too many"),
+        (
+            "a,x\n" + "".join(f"{n},{n % 7}\n" for n in range(300)),
+            {"label": "a"},
+            "300 different values, too many",
+        ),
     ],
 )
 def test_mistakes_get_one_sentence(file: Path, text: str, options: dict, sentence: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from unbraid.evaluation.evaluate import evaluate
+from unbraid.objectives import Normal
 from unbraid.runs.folder import Run
 from unbraid.runs.model import load
 from unbraid.runs.run_dataset import training_dataset
@@ -46,6 +47,16 @@ def run(runs: Callable[[str], Run]) -> Run:
         evaluate(load(run.folder, device="cpu").method, training_dataset(run), ("kl", "dci"), **how)
     )
     return run
+
+
+@pytest.fixture(scope="package")
+def tabular(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A β-VAE on a table whose columns have different units."""
+    folder = tmp_path_factory.mktemp("table")
+    lines = [f"{2e6 + 1e5 * n},{0.5 + n % 3}" for n in (0, 3, 1, 7, 5, 2)]
+    (folder / "loans.csv").write_text("\n".join(["income,rate", *lines]))
+    options = {"latent_dim": 2, "architecture": "mlp-small", "likelihood": Normal(), **FEW}
+    return Plan("beta-vae", str(folder / "loans.csv"), options).run(folder / "run", device="cpu", quiet=True)
 
 
 @pytest.fixture

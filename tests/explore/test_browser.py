@@ -114,6 +114,20 @@ def test_a_hundred_codes_decode_as_in_pytorch(
     assert np.abs(found - right).max() < 1 / 255
 
 
+VALUES = "() => [...document.querySelectorAll('.values')].map((list) => list.innerText.split(/\\s+/))"
+
+
+def test_rows_are_shown_in_the_units_of_their_table(
+    opened: Callable[..., Any], tabular: Run, tmp_path: Path
+) -> None:
+    page = opened(write_explorer(tabular, tmp_path / "page.html", examples=4))
+    codes = torch.tensor(page.evaluate("['first', 'second'].map((slot) => [...state.codes[slot]])"))
+    right = load(tabular.folder, device="cpu").decode(codes).tolist()
+    for (first, income, second, rate), row in zip(page.evaluate(VALUES), right, strict=True):
+        assert (first, second) == ("income", "rate")
+        assert [float(income), float(rate)] == pytest.approx(row, rel=1e-3)
+
+
 def test_moving_a_slider_changes_the_picture(opened: Callable[..., Any], run: Run) -> None:
     page = opened("beta-vae")
     before, second = picture(page, FIRST), picture(page, SECOND)

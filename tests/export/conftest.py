@@ -2,7 +2,7 @@
 
 import pytest
 
-from unbraid.export.bundle import ExportBundle, columns_of
+from unbraid.export.bundle import ExportBundle
 from unbraid.objectives import Normal
 from unbraid.runs.folder import Run
 from unbraid.runs.model import load
@@ -60,4 +60,4 @@ def flowing(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def packed(run: Run) -> ExportBundle:
     """The export bundle of a run."""
-    return ExportBundle(load(run.folder, device="cpu"), run, columns_of(run, None))
+    return ExportBundle(load(run.folder, device="cpu"), run)

@@ -1,14 +1,9 @@
 """Bundles of exported models, src/unbraid/export/bundle.py."""
 
-import shutil
-from pathlib import Path
-
-import pytest
 import torch
 from torch.testing import assert_close
 
 from tests.export.conftest import packed
-from unbraid.export.bundle import columns_of
 from unbraid.runs.folder import Run
 
 
@@ -22,20 +17,10 @@ def test_inputs_have_the_form_of_the_model(sprites: Run, tabular: Run) -> None:
 
 
 def test_the_columns_are_those_of_the_table(tabular: Run, sprites: Run) -> None:
-    columns = columns_of(tabular, None)
+    columns = packed(tabular).model.columns
     assert columns is not None and columns.names == ("age", "income")
     assert_close(columns.mean[0], (31 + 45 + 22 + 60 + 33) / 5)
-    assert columns_of(sprites, None) is None
-
-
-def test_a_missing_table_is_named(tabular: Run, tmp_path: Path) -> None:
-    shutil.copytree(tabular.folder, tmp_path / "run")
-    run = Run(tmp_path / "run")
-    run.settings["data"]["origin"]["name"] = str(tmp_path / "gone.csv")
-    with pytest.raises(
-        ValueError, match=r"includes the means and standard deviations of loans, but its table cannot be read"
-    ):
-        columns_of(run, None)
+    assert packed(sprites).model.columns is None
 
 
 def test_the_decoder_of_a_flow_is_its_inverse(flowing: Run) -> None:

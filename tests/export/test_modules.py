@@ -38,6 +38,13 @@ def test_strands_are_named() -> None:
     assert_close(torch.cat([outputs["common"], outputs["salient"]], 1), outputs["codes"])
 
 
+def test_missing_values_become_what_they_became_in_training() -> None:
+    method = VAE(MLPEncoder((2,), CODES), MLPDecoder(CODES, (2,)), likelihood=Normal()).eval()
+    columns = ColumnScaler(("a", "b"), (100.0, 7.0), (10.0, 2.0), fill=(110.0, 7.0))
+    rows = torch.tensor([[float("nan"), 9.0]], dtype=torch.float64)
+    assert_close(Encoder(method, (2,), columns)(rows)["codes"], method.encode(torch.tensor([[1.0, 1.0]])))
+
+
 def test_rows_are_in_the_units_of_their_table() -> None:
     method = VAE(MLPEncoder((2,), CODES), MLPDecoder(CODES, (2,)), likelihood=Normal()).eval()
     columns = ColumnScaler(("a", "b"), (100.0, 1e9), (10.0, 1e3))

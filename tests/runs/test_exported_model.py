@@ -17,7 +17,7 @@ def written(folder: Path, content: object) -> Path:
 
 
 def test_a_complete_export_is_read(tmp_path: Path) -> None:
-    columns = {"names": ["a", "b"], "mean": [0.0, 1.0], "std": [1.0, 2.0]}
+    columns = {"names": ["a", "b"], "mean": [0.0, 1.0], "std": [1.0, 2.0], "fill": []}
     exported = ExportedModel(written(tmp_path, WHOLE | {"data": {"shape": [2], "columns": columns}}))
     assert exported.method_name == "vae"
     assert exported.columns == ColumnScaler(("a", "b"), (0.0, 1.0), (1.0, 2.0))

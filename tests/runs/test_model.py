@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
-from unbraid.data import Dataset
+from unbraid.data import ColumnScaler, Dataset
 from unbraid.methods import CNN, VFAE, BetaVAE, method_class, method_classes
+from unbraid.nn import MLPDecoder, MLPEncoder
+from unbraid.objectives import Normal
 from unbraid.runs.model import Model, as_observations, load
 from unbraid.training.train import train
 from unbraid.types import Codes, Gaussian, Observations
@@ -180,6 +182,61 @@ def test_conditions_stay_with_their_observations() -> None:
     swapped, _ = one.swap(x[:2], x[2:4], "z2", conditions=(condition[:2], condition[2:4]))
     assert_close(swapped, decoded[:2])  # z2 has no part in decoding
     assert not torch.equal(one.reconstruct(x), decoded)
+
+
+COLUMNS = ColumnScaler(("a", "b"), (100.0, 1e9), (10.0, 1e3))
+ROWS = np.array([[110.0, 1e9], [90.0, 1e9 + 2e3]])
+
+
+def of_rows(columns: ColumnScaler | None = COLUMNS) -> Model:
+    torch.manual_seed(0)
+    encoder, decoder = MLPEncoder((2,), CODES, hidden=(4,)), MLPDecoder(CODES, (2,), hidden=(4,))
+    return Model(BetaVAE(encoder, decoder, likelihood=Normal()), (2,), columns=columns)
+
+
+def test_rows_are_taken_and_returned_in_the_units_of_their_table() -> None:
+    model, standardized = of_rows(), torch.tensor([[1.0, 0.0], [-1.0, 2.0]])
+    with torch.no_grad():
+        codes = model.method.encode(standardized)
+        decoded = model.method.decode(codes).double() * torch.tensor(COLUMNS.std) + torch.tensor(COLUMNS.mean)
+    assert_close(model.encode(ROWS), codes)
+    assert_close(model.without_columns().encode(standardized), codes)
+    assert_close(model.reconstruct(torch.from_numpy(ROWS)).double(), decoded, rtol=1e-6, atol=0)
+    assert_close(model.traverse(ROWS, 0, [float(codes[0, 0])])[0, 0].double(), decoded[0], rtol=1e-6, atol=0)
+    swapped, _ = model.swap(ROWS[:1], ROWS[1:], "codes")
+    assert_close(swapped[0].double(), decoded[1], rtol=1e-6, atol=0)
+
+
+def test_the_rows_of_a_dataset_are_not_standardized_twice() -> None:
+    data = Dataset(torch.randn(5, 2), name="table", max_value=1, columns=COLUMNS)
+    model, rows = of_rows(), torch.arange(5)
+    with torch.no_grad():
+        assert_close(model.encode(data.raw(rows)), model.method.encode(data.observe(rows)), atol=1e-5, rtol=0)
+
+
+def test_the_columns_of_a_data_frame_are_matched_by_name() -> None:
+    pandas = pytest.importorskip("pandas", reason="needs the extra analysis")
+    model, frame = of_rows(), pandas.DataFrame(ROWS, columns=["a", "b"])
+    expected = model.encode(ROWS)
+    assert_close(model.encode(frame), expected)
+    assert_close(model.encode(frame.assign(label=["x", "y"])[["b", "label", "a"]]), expected)
+    assert_close(of_rows(None).encode(frame), of_rows(None).encode(ROWS))
+    with pytest.raises(
+        ValueError, match=r"The data frame lacks the column 'b'\. .* needs a, b; it has a, label"
+    ):
+        model.encode(frame.assign(label=1)[["a", "label"]])
+    with pytest.raises(
+        ValueError, match=r"The column 'a' of the data frame must hold numbers; it holds '1_1'"
+    ):
+        model.encode(frame.assign(a=["1_1", "2"]))
+
+
+def test_missing_values_are_refused_or_filled_as_in_training() -> None:
+    rows = np.array([[110.0, 1e9], [np.nan, 1e9]])
+    with pytest.raises(ValueError, match=r"Row 1 lacks a value in the column 'a': .*--impute mean"):
+        of_rows().encode(rows)
+    filled = of_rows(COLUMNS._replace(fill=(110.0, 1e9))).encode(rows)
+    assert_close(filled[0], filled[1])
 
 
 def test_every_method_is_found_by_its_name() -> None:

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch.testing import assert_close
 
 from tests.tiny import SHAPE, make
 from unbraid.data.registry import open_dataset
 from unbraid.methods import BetaVAE
-from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
+from unbraid.runs.run_dataset import evaluation_dataset, standardized_for, training_dataset
 from unbraid.training.train import train
 
 
@@ -48,6 +49,24 @@ def test_another_split_of_the_training_data(tmp_path: Path) -> None:
         ValueError, match=r"trained on observations of shape \(12,\), but those of sprites have"
     ):
         evaluation_dataset(run, data="sprites")
+
+
+def test_another_table_is_standardized_as_in_training(tmp_path: Path) -> None:
+    """By means and standard deviations of the training table, its columns matched by name; also a background."""
+    (tmp_path / "train.csv").write_text("a,b\n0,10\n2,30\n4,20\n")
+    (tmp_path / "other.csv").write_text("b,a\n10,4\n110,2\n")
+    data = open_dataset(str(tmp_path / "train.csv"))
+    run = train(_tiny((2,)), data, out=tmp_path / "run", steps=2, batch_size=2, device="cpu", quiet=True)
+    other = evaluation_dataset(run, data=str(tmp_path / "other.csv"))[0]
+    assert data.columns is not None and other.columns == data.columns
+    assert_close(other.raw(torch.arange(2)), torch.tensor([[4.0, 10.0], [2.0, 110.0]], dtype=torch.float64))
+    assert_close(other.source[:, 0], torch.tensor([2.0, 0.0]) / (8 / 3) ** 0.5)
+    with_background = standardized_for(run, open_dataset(str(tmp_path / "other.csv")).with_background(data))
+    assert with_background.background is not None
+    assert_close(with_background.background.source, data.source)
+    (tmp_path / "alike.csv").write_text("a,c\n0,10\n2,30\n")
+    with pytest.raises(ValueError, match=r"alike lacks the column 'b'\. .*; it has a, c"):
+        evaluation_dataset(run, data=str(tmp_path / "alike.csv"))
 
 
 def _tiny(shape: tuple[int, ...]) -> BetaVAE:

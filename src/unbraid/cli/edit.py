@@ -69,6 +69,8 @@ def edit_images(
     device: str,
 ) -> list[str]:
     """Writes an image grid with one row for the images, one for their reconstructions, and one per edit."""
+    import torch
+
     from unbraid.cli.observations import read_observations
     from unbraid.files import write_atomically
     from unbraid.report import image_sheet
@@ -81,7 +83,8 @@ def edit_images(
     model = load(folder, device=device)
     if len(model.shape) != 3:
         raise ValueError(f"Only images can be edited, and {folder} was trained on rows.")
-    names, images = read_observations(paths, model.shape)
+    given = read_observations(paths, model)
+    names, images = given.names, torch.as_tensor(given.x)
     if swap and len(images) != 2:
         raise ValueError(f"--swap needs two images; got {len(images)}.")
     codes = model.encode(images)

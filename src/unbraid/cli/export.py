@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
+from unbraid.cli.console import AsJSON, RunFolder, print_json
 from unbraid.cli.own_code import takes_own_code
 
 
@@ -19,13 +19,12 @@ def export(
         Path | None, typer.Option(help="Folder to write. Default: export-FORMAT in the run folder.")
     ] = None,
     weights: Annotated[str, typer.Option(help="Weights: last, or best (lowest validation loss).")] = "last",
-    data_root: DataRoot = None,
     as_json: AsJSON = False,
 ) -> None:
     """Export a trained model with a model card and verify its outputs."""
     from unbraid.export import export as export_run
 
-    exported = export_run(run, format, out, weights=weights, root=data_root)
+    exported = export_run(run, format, out, weights=weights)
     if as_json:
         print_json(exported._asdict() | {"folder": str(exported.folder)})
     else:

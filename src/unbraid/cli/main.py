@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -87,11 +88,21 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def show_warning(message: Warning | str, category: type[Warning], *position: Any, **options: Any) -> None:
+    """Prints a warning for users as one sentence, without its position in the code."""
+    if category is UserWarning:
+        print(f"unbraid: {message}", file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, *position[:2]), end="", file=sys.stderr)
+
+
 def main() -> None:
     """Runs the command line; invalid input ends it with one sentence and exit code 2."""
     use_utf8()
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            app()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -2,7 +2,7 @@
 
 from unbraid.data.arrays import ARRAY_SUFFIXES, from_arrays, from_npz
 from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
-from unbraid.data.columns import ColumnScaler
+from unbraid.data.columns import ColumnScaler, DataFrame
 from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
 from unbraid.data.dataset_files import check_dataset, download_dataset
@@ -45,7 +45,7 @@ from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
 from unbraid.data.set_draw import SetDraw
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
-from unbraid.data.table import from_csv, read_table
+from unbraid.data.table import TABLE_SUFFIXES, Table, from_csv, read_table
 from unbraid.data.view_draw import ViewDraw
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "GENERATED",
     "LEFTS",
     "SAMPLING_OPTIONS",
+    "TABLE_SUFFIXES",
     "TOPS",
     "TRAIN",
     "ChecksBatchSize",
@@ -65,6 +66,7 @@ __all__ = [
     "ColumnScaler",
     "ContrastDraw",
     "CountsLabels",
+    "DataFrame",
     "Dataset",
     "Draw",
     "FactorSpace",
@@ -73,6 +75,7 @@ __all__ = [
     "Renderer",
     "SeesBackground",
     "SetDraw",
+    "Table",
     "ViewDraw",
     "apply_sampling",
     "check_dataset",

@@ -1,8 +1,7 @@
 """Datasets: observations, and what is known about them."""
 
-import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,18 +9,15 @@ import torch
 from jaxtyping import Int
 from torch import Generator, Tensor
 
-from unbraid.data.columns import ColumnScaler
+from unbraid.data.columns import ColumnScaler, rescaled_rows
 from unbraid.data.dataset_split import resample_dataset, split_dataset
-from unbraid.data.factors import FactorSpace
+from unbraid.data.factors import FactorSpace, check_source, fingerprint
 from unbraid.data.latents import Latents
 from unbraid.data.renderer import Renderer, TensorRenderer
 from unbraid.data.row_index import RowIndex
 from unbraid.data.same_instance import InstanceIndex
 from unbraid.data.same_shape import require_same_shape
 from unbraid.types import Observations
-
-FULL_FINGERPRINT_BYTES = 1 << 28  # larger sources are hashed by a sample of their rows
-SAMPLED_ROWS = 1024
 
 
 class Dataset:
@@ -71,7 +67,7 @@ class Dataset:
         columns: ColumnScaler | None = None,
         license: str = "",
     ) -> None:
-        _check_source(source, name, factor_space, combinations)
+        check_source(source, name, factor_space, combinations)
         if factor_space is not None and combinations is not None:
             factor_space = factor_space.restricted_to(combinations)
         self.source, self.name, self.max_value = source, name, max_value
@@ -154,6 +150,13 @@ class Dataset:
             stored = self.source(values)
         return stored.float() / self.max_value if self.max_value != 1 else stored.float()
 
+    def raw(self, rows: Int[Tensor, " b"]) -> Tensor:
+        """The observations as a trained model takes them: as `observe`, but table rows in the units of their table."""
+        x = self.observe(rows)
+        if self.columns is None:
+            return x
+        return torch.from_numpy(self.columns.inverse_transform(x.double().cpu().numpy()))
+
     def factors(self, rows: Int[Tensor, " b"]) -> Int[Tensor, "b k"] | None:
         """The factor values at the given rows, or None if the factors are unknown."""
         if self.factor_space is None:
@@ -217,8 +220,19 @@ class Dataset:
             "unordered": list(self.unordered),
             "license": self.license,
             "fingerprint": fingerprint(self.source, self.max_value, tables),
+            **({} if self.images else self._table_description()),
             **({} if self.instance is None else {"instance": self.instance}),
             **({} if self.background is None else {"background": self.background.description()}),
+        }
+
+    def _table_description(self) -> dict[str, Any]:
+        """What encodes rows of other files with the same columns."""
+        values = {name: list(self.value_names.get(name, ())) for name in self._column}
+        return {
+            "columns": None if self.columns is None else self.columns.to_json(),
+            "label": self.label,
+            "nuisances": list(self.nuisances),
+            "value_names": {name: names for name, names in values.items() if names},
         }
 
     def to(self, device: torch.device | str, *, observations: bool = True) -> "Dataset":
@@ -235,8 +249,19 @@ class Dataset:
         )
 
     def with_background(self, background: "Dataset") -> "Dataset":
-        """The observations as a target, together with a background of the same shape."""
-        return self.replace(background=background.replace(background=None))
+        """The observations as a target, with a background of the same shape or, of tables, of the same columns.
+
+        The columns of a background table are matched by name and standardized as those of the target.
+        """
+        background = background.replace(background=None)
+        if self.columns is not None and background.columns is not None:
+            background = background.rescaled(self.columns)
+        return self.replace(background=background)
+
+    def rescaled(self, columns: ColumnScaler | None) -> "Dataset":
+        """The rows of a table standardized by other columns, such as those of a trained model, matched by name."""
+        source = rescaled_rows(self.source, self.columns, columns, self.name)  # type: ignore[arg-type]
+        return self.replace(source=source, columns=columns)
 
     def with_factor_distribution(self, change: Callable[[FactorSpace], FactorSpace]) -> "Dataset":
         """The observations under another distribution of their factors.
@@ -269,32 +294,3 @@ class Dataset:
 
 
 ARGUMENTS = tuple(name for name in inspect.signature(Dataset).parameters)
-
-
-def _check_source(
-    source: Tensor | Renderer, name: str, space: FactorSpace | None, combinations: Tensor | None
-) -> None:
-    """Raises unless observations, factor space and combinations go together."""
-    if space is None and not isinstance(source, Tensor):
-        raise ValueError("A renderer needs a factor space: pass factor_space=FactorSpace({...}).")
-    if space is None and combinations is not None:
-        raise ValueError(f"{name} has combinations of factors but no factor space: pass factor_space=.")
-    if isinstance(source, Tensor) and space is not None:
-        rows = space.num_combinations if combinations is None else len(combinations)
-        if len(source) != rows:
-            raise ValueError(f"{name} has {len(source)} observations but factors for {rows}.")
-
-
-def fingerprint(source: object, max_value: int | float, tables: Iterable[Tensor | None]) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 over the observations, or over a renderer's `repr`, and tables."""
-    if isinstance(source, Tensor):
-        rows = torch.arange(len(source))
-        if source.nbytes > FULL_FINGERPRINT_BYTES:
-            rows = torch.linspace(0, len(source) - 1, SAMPLED_ROWS).long()
-        content = hashlib.sha256(f"{max_value}".encode())
-        content.update(source[rows.to(source.device)].cpu().numpy().tobytes())
-    else:
-        content = hashlib.sha256(repr(source).encode())
-    for table in tables:
-        content.update(b"" if table is None else table.cpu().numpy().tobytes())
-    return content.hexdigest()[:16]

@@ -20,7 +20,7 @@ def split_dataset(dataset: "Dataset", fraction: float, generator: Generator) -> 
     if dataset.background is not None:
         targets = split_dataset(dataset.replace(background=None), fraction, generator)
         backgrounds = split_dataset(dataset.background, fraction, generator)
-        return targets[0].with_background(backgrounds[0]), targets[1].with_background(backgrounds[1])
+        return targets[0].replace(background=backgrounds[0]), targets[1].replace(background=backgrounds[1])
     space = dataset.factor_space
     if space is not None and dataset.instance is not None:
         return _split_instances(dataset, space, dataset.instance, fraction, generator)

@@ -1,5 +1,6 @@
 """Factor spaces: the combinations of factor values in a dataset, and how often each is sampled."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -7,6 +8,9 @@ from functools import cached_property
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Generator, Tensor
+
+FULL_FINGERPRINT_BYTES = 1 << 28  # larger sources are hashed by a sample of their rows
+SAMPLED_ROWS = 1024
 
 
 class FactorSpace:
@@ -228,3 +232,30 @@ class FactorSpace:
     def _with(self, support: Tensor | None, weights: Tensor | None) -> "FactorSpace":
         sizes: Sequence[tuple[str, int]] = list(zip(self.names, self.sizes, strict=True))
         return FactorSpace(dict(sizes), support=support, weights=weights)
+
+
+def check_source(source: object, name: str, space: FactorSpace | None, combinations: Tensor | None) -> None:
+    """Raises unless observations, factor space and combinations go together."""
+    if space is None and not isinstance(source, Tensor):
+        raise ValueError("A renderer needs a factor space: pass factor_space=FactorSpace({...}).")
+    if space is None and combinations is not None:
+        raise ValueError(f"{name} has combinations of factors but no factor space: pass factor_space=.")
+    if isinstance(source, Tensor) and space is not None:
+        rows = space.num_combinations if combinations is None else len(combinations)
+        if len(source) != rows:
+            raise ValueError(f"{name} has {len(source)} observations but factors for {rows}.")
+
+
+def fingerprint(source: object, max_value: int | float, tables: Iterable[Tensor | None]) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 over the observations, or over a renderer's `repr`, and tables."""
+    if isinstance(source, Tensor):
+        rows = torch.arange(len(source))
+        if source.nbytes > FULL_FINGERPRINT_BYTES:
+            rows = torch.linspace(0, len(source) - 1, SAMPLED_ROWS).long()
+        content = hashlib.sha256(f"{max_value}".encode())
+        content.update(source[rows.to(source.device)].cpu().numpy().tobytes())
+    else:
+        content = hashlib.sha256(repr(source).encode())
+    for table in tables:
+        content.update(b"" if table is None else table.cpu().numpy().tobytes())
+    return content.hexdigest()[:16]

@@ -55,11 +55,11 @@ def mouse_protein(
     # S/C: shock, then context. The paper calls mice with the other order, C/S, unshocked.
     target = injected & (behavior == "S/C")
     background = injected & (behavior == "C/S") & (genotype == "Control")
-    values = _protein_values(table, missing)
+    values, fill = _protein_values(table, missing)
     proteins = [name for name in table.names if name not in NON_PROTEIN_COLUMNS]
-    scalers = []
+    scalers = [] if standardize != "no" else [ColumnScaler.identity(proteins, fill)]
     for rows in {"apart": (target, background), "together": (target | background,), "no": ()}[standardize]:
-        scalers.append(ColumnScaler.fit(values[rows], proteins))
+        scalers.append(ColumnScaler.fit(values[rows], proteins, fill))
         values[rows] = scalers[-1].transform(values[rows])
     features = torch.from_numpy(values.astype(np.float32))
     trisomic = torch.from_numpy((genotype[target] == "Ts65Dn").astype(np.int64))
@@ -72,19 +72,20 @@ def mouse_protein(
         label="genotype",
         value_names={"genotype": ("control", "trisomic")},
         background=Dataset(
-            features[torch.from_numpy(background)], name="mouse-protein-control", max_value=1, license=LICENSE
+            features[torch.from_numpy(background)],
+            name="mouse-protein-control",
+            max_value=1,
+            columns=scalers[-1],
+            license=LICENSE,
         ),
-        columns=scalers[0] if scalers else ColumnScaler.identity(proteins),  # the scaler of the target
+        columns=scalers[0],
         license=LICENSE,
     )
 
 
-def _protein_values(table: Table, missing: Missing) -> np.ndarray:
-    """The protein columns, with missing values replaced by the mean of the column or by zero."""
+def _protein_values(table: Table, missing: Missing) -> tuple[np.ndarray, list[float]]:
+    """The protein columns without missing values; and what replaces these: the mean of the column, or zero."""
     proteins = [name for name in table.names if name not in NON_PROTEIN_COLUMNS]
-    if missing == "mean":
-        return table.numbers(proteins, impute="mean")
-    zero_filled = Table(
-        table.path, table.names, [[cell if cell.strip() else "0" for cell in row] for row in table.cells]
-    )
-    return zero_filled.numbers(proteins)
+    values = table.numbers(proteins, allow_missing=True)
+    fill = table.means(proteins, values) if missing == "mean" else [0.0] * len(proteins)
+    return ColumnScaler.identity(proteins, fill).transform(values), fill

@@ -53,7 +53,7 @@ from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
 from unbraid.data.shapes3d import SOURCE as SHAPES3D
 from unbraid.data.shapes3d import shapes3d
 from unbraid.data.sprites import sprites
-from unbraid.data.table import from_csv, read_table
+from unbraid.data.table import TABLE_SUFFIXES, from_csv, read_table
 from unbraid.options import first_sentence, require_values, with_arguments_of
 from unbraid.settings import lookup
 
@@ -74,7 +74,6 @@ class DatasetEntry:
 
 
 ENTRY_POINTS = "unbraid.datasets"
-TABLE_SUFFIXES = (".csv", ".tsv")
 BUNDLED = "from scikit-learn's bundled digits"
 DATASETS = {
     "sprites": DatasetEntry(sprites),

@@ -172,7 +172,7 @@ def augmented_gin(trained: TrainedPair) -> DemoSection:
     assert latents is not None and dataset.combinations is not None
     true, component = latents.informative(rows).numpy(), dataset.combinations[rows].numpy()
     before, after = (
-        recovered_latents(run, load(run.folder, device="cpu").encode(x).numpy())
+        recovered_latents(run, load(run.folder, device="cpu").without_columns().encode(x).numpy())
         for run in (trained.baseline, trained.system)
     )
     recovered = {"untrained": before._replace(spectrum=None), "trained": after}

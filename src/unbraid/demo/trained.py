@@ -23,8 +23,8 @@ class TrainedPair(NamedTuple):
 
     @property
     def model(self) -> Model:
-        """The trained system."""
-        return load(self.system.folder, device="cpu")
+        """The trained system, for observations of its dataset."""
+        return load(self.system.folder, device="cpu").without_columns()
 
     def headline_score(
         self, name: str, baseline_name: str, description: str, chance: float | None = None

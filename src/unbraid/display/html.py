@@ -181,7 +181,7 @@ def _examples(dataset: Dataset) -> "torch.Tensor":
     distribution = () if space is None else (space.support, space.weights)
     stored = (dataset.source, dataset.combinations, *distribution)
     device = next((part.device for part in stored if isinstance(part, torch.Tensor)), torch.device("cpu"))
-    return dataset.observe(dataset.sample_indices(COLUMNS, torch.Generator(device).manual_seed(0)))
+    return dataset.raw(dataset.sample_indices(COLUMNS, torch.Generator(device).manual_seed(0)))
 
 
 def _shortened(values: Sequence[object], count: int) -> str:

@@ -6,9 +6,14 @@ const loaded = content.examples.sheet
   ? new Promise((resolve) => { sheet.onload = resolve; sheet.src = content.examples.sheet; })
   : Promise.resolve();
 
+// The values of an example of a table.
+function rowOf(row) {
+  return rows.subarray(row * shape[0], (row + 1) * shape[0]);
+}
+
 async function drawExample(canvas, row) {
   await loaded;
-  if (!images) return drawBars(canvas, rows.subarray(row * shape[0], (row + 1) * shape[0]), largest);
+  if (!images) return drawBars(canvas, rowOf(row), largest);
   const [, height, width] = shape, across = content.examples.across;
   const left = (row % across) * width, top = Math.floor(row / across) * height;
   Object.assign(canvas, { width, height });
@@ -44,8 +49,10 @@ function buildSlots() {
     const name = decode ? `${slot === "first" ? "First" : "Second"} ${noun}` : "The example";
     const heading = element("span", { class: "name", text: name });
     const parts = decode ? [canvas, element("span", { class: "origin" }, original, words)] : [original, words];
-    find("slots").append(element("label", { class: "slot", "data-slot": slot }, input, heading, ...parts));
-    pictures[slot] = { canvas, original, words, input };
+    const values = element("dl", { class: "values", "aria-label": `Values of the ${slot} ${noun}` });
+    const label = element("label", { class: "slot", "data-slot": slot }, input, heading, ...parts);
+    find("slots").append(columns ? element("div", {}, label, values) : label);
+    pictures[slot] = { canvas, original, words, input, values };
   }
 }
 
@@ -54,6 +61,7 @@ function showSlots() {
     const { original, words, input } = pictures[slot], row = state.example[slot];
     input.checked = slot === state.editing;
     drawExample(original, row);
+    if (columns && !decode) listValues(pictures[slot].values, rowOf(row), columns);
     words.textContent = known(row);
   }
   for (const button of find("examples").children) {
@@ -69,6 +77,7 @@ function showPicture(slot) {
   const { canvas } = pictures[slot], urgency = slot === state.editing ? 0 : 1;
   queue.ask(slot, urgency, state.codes[slot].slice(), conditionOf(slot), (values) => {
     draw(canvas, values, shape, largest);
+    if (columns) listValues(pictures[slot].values, values, columns);
     canvas.dataset.shown = Number(canvas.dataset.shown ?? 0) + 1;
     canvas.setAttribute("aria-label", `The ${slot} ${noun} decoded, ${described(slot)}`);
   });

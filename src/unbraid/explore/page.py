@@ -19,7 +19,7 @@ from unbraid.explore.program import CONDITION, Program
 from unbraid.explore.trace import trace
 from unbraid.files import write_atomically
 from unbraid.methods import has_decoder
-from unbraid.runs import Model, Run, load, training_dataset
+from unbraid.runs import Model, Run, load, standardized_for, training_dataset
 
 MAX_BYTES = 8_000_000  # of a page
 BYTES_PER_WEIGHT = 2 * 4 / 3  # int16 in base64, the least
@@ -93,9 +93,12 @@ def load_page_inputs(
         )
     if not 2 <= examples <= 128:
         raise ValueError(f"examples must be from 2 to 128; got {examples}.")
-    model, note = load(run.folder, device="cpu"), ""
+    loaded, note = load(run.folder, device="cpu"), ""
+    model = (
+        loaded.without_columns()
+    )  # the page decodes standardized rows, and shows them in the units of their table
     try:
-        opened = training_dataset(run, root) if dataset is None else dataset
+        opened = training_dataset(run, root) if dataset is None else standardized_for(run, dataset)
     except CodeNotNamed:
         raise
     except (ValueError, OSError) as error:
@@ -109,7 +112,8 @@ def load_page_inputs(
         )
     else:
         found = examples_from_data(model, opened)
-    return content_of(run, model, found, shown=examples, note=note), model, found
+    columns = None if loaded.columns is None else loaded.columns.to_json()
+    return content_of(run, model, found, shown=examples, note=note) | {"columns": columns}, model, found
 
 
 def decodes(model: Model) -> bool:

@@ -11,6 +11,7 @@ const center = numbers(content.center), spread = numbers(content.spread);
 const ranges = numbers(content.ranges), amounts = numbers(content.activity.amounts);
 const table = numbers(content.examples.codes), conditions = numbers(content.examples.condition);
 const rows = numbers(content.examples.rows), largest = rows ? quantile(rows.map(Math.abs), 0.98) : 1;
+const columns = content.columns; // of a table: their names, means and standard deviations
 const strands = new Map(content.strands.map(({ name, codes }) => [name, codes]));
 
 const decode = decoderOf(content), queue = decode && new Queue(decode, (error) => showError(error));

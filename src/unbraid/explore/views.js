@@ -67,6 +67,17 @@ function drawBars(canvas, values, scale) {
   });
 }
 
+// The values of a row in the units of its table.
+function inUnits(values, { mean, std }) {
+  return Array.from(values, (value, index) => value * std[index] + mean[index]);
+}
+
+// Lists the values of a row by the names of their columns.
+function listValues(list, values, columns) {
+  list.replaceChildren(...inUnits(values, columns).map((value, index) =>
+    element("div", {}, element("dt", { text: columns.names[index] }), element("dd", { text: shownScore(value) }))));
+}
+
 // Where the images of a traversal differ: the standard deviation of each pixel divided by the largest, and the share of
 // pixels above a tenth of the largest.
 function affected(frames, [channels, height, width]) {

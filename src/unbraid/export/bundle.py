@@ -3,17 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from unbraid.data import ColumnScaler
 from unbraid.export.modules import Decoder, Encoder, condition_columns
 from unbraid.methods import has_decoder
-from unbraid.runs import Model, Run, training_dataset
+from unbraid.runs import Model, Run
 
 Outputs = dict[str, np.ndarray]
 
@@ -38,20 +36,19 @@ class ExportBundle:
 
     model: Model
     run: Run
-    columns: ColumnScaler | None
     custom_networks: Mapping[str, Any] = field(
         default_factory=dict
     )  # and the custom method: arguments of `load`
 
     @cached_property
     def encoder(self) -> Encoder:
-        return Encoder(self.model.method, self.model.shape, self.columns)
+        return Encoder(self.model.method, self.model.shape, self.model.columns)
 
     @cached_property
     def decoder(self) -> Decoder | None:
         if not has_decoder(self.model.method):
             return None
-        return Decoder(self.model.method, self.model.shape, self.columns)
+        return Decoder(self.model.method, self.model.shape, self.model.columns)
 
     @property
     def images(self) -> bool:
@@ -70,26 +67,22 @@ class ExportBundle:
             channels, height, width = self.model.shape
             pixels = rng.integers(0, 256, (size, height, width, channels), dtype=np.uint8)
             return Inputs(torch.from_numpy(pixels), self._condition(size, rng))
-        rows = rng.standard_normal((size, *self.model.shape))
-        return Inputs(torch.from_numpy(self._unstandardize(rows)), self._condition(size, rng))
+        rows, columns = rng.standard_normal((size, *self.model.shape)), self.model.columns
+        rows = rows if columns is None else columns.inverse_transform(rows)
+        if columns is not None and columns.fill:
+            rows[0, 0] = np.nan  # a missing value, which the model fills
+        return Inputs(torch.from_numpy(rows), self._condition(size, rng))
 
     def expected(self, inputs: Inputs) -> tuple[Tensor, Tensor | None]:
         """The codes and decoded observations that the exported files must reproduce, computed by the model."""
-        x, (condition,) = inputs.observations.numpy(), inputs.condition or (None,)
-        if self.images:
-            observations = torch.from_numpy(x).movedim(-1, 1).float() / 255
-        else:
-            observations = torch.from_numpy(x if self.columns is None else self.columns.transform(x))
-        codes = self.model.encode(observations.float(), condition=condition)
+        x, (condition,) = inputs.observations, inputs.condition or (None,)
+        codes = self.model.encode(x.movedim(-1, 1).float() / 255 if self.images else x, condition=condition)
         if self.decoder is None:
             return codes, None
         decoded = self.model.decode(codes, condition=condition)
         if self.images:
             return codes, decoded.clamp(0, 1).movedim(1, -1)
-        return codes, torch.from_numpy(self._unstandardize(decoded.double().numpy()))
-
-    def _unstandardize(self, rows: np.ndarray) -> np.ndarray:
-        return rows if self.columns is None else self.columns.inverse_transform(rows)
+        return codes, decoded.double()
 
     def _condition(self, size: int, rng: np.random.Generator) -> tuple[Tensor, ...]:
         arguments = self.model.method.arguments
@@ -99,17 +92,3 @@ class ExportBundle:
             return (torch.from_numpy(rng.integers(0, arguments["classes"], size)),)
         columns = [rng.integers(0, values, size) for values in arguments["nuisances"]]
         return (torch.from_numpy(np.stack(columns, 1)),)
-
-
-def columns_of(run: Run, root: Path | str | None) -> ColumnScaler | None:
-    """The scaler of the table that a run was trained on, read from the table; None for images."""
-    data = run.settings["data"]
-    if len(data["shape"]) == 3 or data["origin"] is None:
-        return None
-    try:
-        return training_dataset(run, root).columns
-    except OSError as error:
-        raise ValueError(
-            f"The export includes the means and standard deviations of {run.data_name}, but its table cannot be read: "
-            f"{error}. Restore the table."
-        ) from None

@@ -138,7 +138,7 @@ def _data(data: Mapping[str, Any]) -> str:
     if data["factors"]:
         factors = ", ".join(f"{plain(name)} ({size})" for name, size in data["factors"].items())
         lines.append(f"Factors (number of values): {factors}.")
-    if "columns" in data:
+    if data.get("columns") is not None:
         lines.append(f"Columns in this order: {', '.join(map(plain, data['columns']['names']))}.")
     return "\n\n".join(lines)
 

@@ -18,8 +18,7 @@ def describe_export(bundle: ExportBundle, format: str) -> dict[str, Any]:
     run, model = bundle.run, bundle.model
     data = run.settings["data"]
     dataset = {name: data[name] for name in ("name", "observations", "shape", "factors")}
-    if bundle.columns is not None:
-        dataset["columns"] = {name: list(values) for name, values in bundle.columns._asdict().items()}
+    dataset |= {name: data[name] for name in ("columns", "label", "nuisances", "value_names") if name in data}
     return {
         "library": "unbraid",
         "format": FORMAT,
@@ -69,7 +68,7 @@ def _inputs(bundle: ExportBundle) -> dict[str, str]:
     if bundle.images:
         channels, height, width = shape
         observations = f"uint8 images (n, {height}, {width}, {channels}), white is 255"
-    elif bundle.columns is None:
+    elif bundle.model.columns is None:
         observations = f"float64 rows (n, {shape[0]}) as in training"
     else:
         observations = f"float64 rows (n, {shape[0]}) in the units and the column order of the table"

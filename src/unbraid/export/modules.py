@@ -60,19 +60,24 @@ class Decoder(nn.Module):
 
 
 class Scale(nn.Module):
-    """Converts rows between the units of their table and standardized values."""
+    """Converts rows between the units of their table and standardized values; fills missing ones, if training did."""
 
     mean: Tensor
     std: Tensor
+    fill: Tensor
 
     def __init__(self, columns: ColumnScaler | None) -> None:
         super().__init__()
         mean, std = (0.0, 1.0) if columns is None else (columns.mean, columns.std)
+        self.fills = columns is not None and bool(columns.fill)
+        self.register_buffer("fill", torch.tensor(columns.fill if columns else (), dtype=torch.float64))
         self.register_buffer("mean", torch.tensor(mean, dtype=torch.float64))
         self.register_buffer("std", torch.tensor(std, dtype=torch.float64))
 
     def standardize(self, rows: Tensor) -> Tensor:
-        return ((rows.to(torch.float64) - self.mean) / self.std).to(torch.float32)
+        rows = rows.to(torch.float64)
+        rows = torch.where(rows.isnan(), self.fill, rows) if self.fills else rows
+        return ((rows - self.mean) / self.std).to(torch.float32)
 
     def unstandardize(self, rows: Tensor) -> Tensor:
         return rows.to(torch.float64) * self.std + self.mean

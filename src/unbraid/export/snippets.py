@@ -79,7 +79,6 @@ def _inputs(description: Mapping[str, Any]) -> list[str]:
     else:
         lines = [f"observations = np.zeros((1, {shape[0]}))  # your rows"]
     if condition := description["input"].get("condition", ""):
-        columns = len(description["method"]["arguments"]["nuisances"])
-        size = "1" if "(n,)" in condition else f"(1, {columns})"
+        size = "1" if "(n,)" in condition else f"(1, {len(description['method']['arguments']['nuisances'])})"
         lines.append(f"condition = np.zeros({size}, np.int64)  # your labels or nuisances, see below")
     return lines

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from unbraid.export import onnx, torchscript, weights
-from unbraid.export.bundle import ExportBundle, Reader, columns_of
+from unbraid.export.bundle import ExportBundle, Reader
 from unbraid.export.card import card, front_matter
 from unbraid.export.check import check
 from unbraid.export.description import describe_export
@@ -58,7 +58,6 @@ def export(
     out: Path | str | None = None,
     *,
     weights: str = "last",
-    root: Path | str | None = None,
     method: type[Method] | None = None,
     **networks: torch.nn.Module,
 ) -> Export:
@@ -71,7 +70,6 @@ def export(
         format: Format: onnx, torchscript, safetensors or huggingface.
         out: Folder to write. Default: export-FORMAT in the run folder.
         weights: Weights: last, or best (lowest validation loss).
-        root: Data root of official files, for runs on tables.
         method: Class of the method, if the run trained a custom method.
         **networks: Custom networks by argument name: `encoder=MyEncoder()`.
     """
@@ -80,7 +78,7 @@ def export(
     custom_networks = networks | ({} if method is None else {"method": method})
     model = load(folder, weights=weights, device="cpu", **custom_networks)  # type: ignore[arg-type]
     model.method.requires_grad_(False)
-    bundle = ExportBundle(model, run, columns_of(run, root), custom_networks)
+    bundle = ExportBundle(model, run, custom_networks)
     path = run.folder / f"export-{format}" if out is None else Path(out)
     _require_overwritable(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -68,7 +68,7 @@ def view_run(
         named_entry(figure)  # raises for an unknown name
     method, citation, sentence = about(run)
     try:
-        model, dataset = load(run.folder, device="cpu"), training_dataset(run, root)
+        model, dataset = load(run.folder, device="cpu").without_columns(), training_dataset(run, root)
     except (ValueError, OSError, RuntimeError) as error:
         if needs_code and isinstance(error, CodeNotNamed):
             raise

@@ -4,7 +4,7 @@ from unbraid.runs.exported_model import FORMAT
 from unbraid.runs.folder import History, Run, identity, versions
 from unbraid.runs.model import Model, as_observations, load
 from unbraid.runs.rebuild import method_of
-from unbraid.runs.run_dataset import evaluation_dataset, training_dataset
+from unbraid.runs.run_dataset import evaluation_dataset, standardized_for, training_dataset
 from unbraid.runs.scores import Scores
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "identity",
     "load",
     "method_of",
+    "standardized_for",
     "training_dataset",
     "versions",
 ]

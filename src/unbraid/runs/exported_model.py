@@ -47,11 +47,9 @@ class ExportedModel:
 
     @property
     def columns(self) -> ColumnScaler | None:
-        """The scaler of the table's columns, if rows were standardized."""
+        """The names, means and standard deviations of the table's columns; None for images and rows without names."""
         columns = self.settings["data"].get("columns")
-        if columns is None:
-            return None
-        return ColumnScaler(*(tuple(columns[name]) for name in ColumnScaler._fields))
+        return None if columns is None else ColumnScaler.from_json(columns)
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:
         """The weights; an export has one set only."""

@@ -27,6 +27,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from unbraid.data import ColumnScaler
 from unbraid.files import locked, read_json, read_tensors, write_atomically, write_json, write_tensors
 from unbraid.runs.scores import Scores
 from unbraid.settings import differences
@@ -120,6 +121,16 @@ class Run:
     @property
     def data_name(self) -> str:
         return self.settings["data"]["name"]
+
+    @property
+    def columns(self) -> ColumnScaler | None:
+        """The names, means and standard deviations of the table's columns; None for images and rows without names."""
+        data = self.settings["data"]
+        if len(data["shape"]) == 1 and "columns" not in data:
+            raise ValueError(
+                f"{self.folder} does not record the columns of its table, so rows cannot be encoded. Train it again."
+            )
+        return None if data.get("columns") is None else ColumnScaler.from_json(data["columns"])
 
     @property
     def seed(self) -> int:

@@ -1,14 +1,15 @@
 """A trained model: encode, decode and edit your observations."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from unbraid.data import ColumnScaler
+from unbraid.data import ColumnScaler, DataFrame
 from unbraid.distributed import choose_device
 from unbraid.methods import Method, Predicts
 from unbraid.runs.exported_model import ExportedModel, is_exported
@@ -40,10 +41,23 @@ def load(
     stored = ExportedModel(folder) if is_exported(folder) else Run(folder)
     built = rebuild_method(stored, method, networks)
     built.load_state_dict(stored.weights(weights))
-    shape = tuple(stored.settings["data"]["shape"])
-    if isinstance(stored, ExportedModel):
-        return Model(built.to(choose_device(device)), shape, columns=stored.columns)
-    return Model(built.to(choose_device(device)), shape, run=stored)
+    data, run = stored.settings["data"], stored if isinstance(stored, Run) else None
+    condition_values = _condition_values(data, built)
+    return Model(
+        built.to(choose_device(device)),
+        tuple(data["shape"]),
+        run=run,
+        columns=stored.columns,
+        condition_values=condition_values,
+    )
+
+
+def _condition_values(data: Mapping[str, Any], method: Method) -> dict[str, tuple[str, ...]]:
+    """The columns of a table that are the method's condition, with the names of their values in order."""
+    labels = [data.get("label")] if data.get("label") else []
+    names = {"labels": labels, "nuisances": data.get("nuisances", ()), None: ()}[method.conditions_on]
+    values = data.get("value_names", {})
+    return {name: tuple(values[name]) for name in names if name in values}
 
 
 class Model:
@@ -51,7 +65,12 @@ class Model:
 
     Observations are images (n, c, h, w), (n, h, w, c) or (n, h, w), uint8 or float in [0, 1], or rows (n, f); a single
     observation may omit n. A conditional method takes the values of the known nuisances as `condition`, with one row
-    per observation and one column per nuisance. With `columns`, rows are in the units of their table.
+    per observation and one column per nuisance.
+
+    Rows are in the units of the table that the method was trained on, and so are decoded rows: the model standardizes
+    by the means and standard deviations of its `columns`. An array has the columns in their order; the columns of a
+    data frame are matched by name, and further ones are left out. `dataset.raw(rows)` are rows of a dataset in these
+    units; `dataset.observe(rows)` are standardized already, for `without_columns()`.
     """
 
     def __init__(
@@ -61,8 +80,10 @@ class Model:
         *,
         run: Run | None = None,
         columns: ColumnScaler | None = None,
+        condition_values: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.method, self.shape, self.run, self.columns = method.eval(), tuple(shape), run, columns
+        self.condition_values = condition_values or {}  # of the columns of a table that are the condition
 
     def __repr__(self) -> str:
         return f"Model({self.method.name()} of observations {self.shape}, {self.strands!r})"
@@ -76,9 +97,13 @@ class Model:
     def strands(self) -> Strands:
         return self.method.strands
 
+    def without_columns(self) -> "Model":
+        """The model of rows that are standardized already, as `Dataset.observe` returns them."""
+        return Model(self.method, self.shape, run=self.run, condition_values=self.condition_values)
+
     @torch.no_grad()
     def encode(
-        self, x: Tensor | np.ndarray, *, condition: Tensor | None = None, batch_size: int = 512
+        self, x: Tensor | np.ndarray | DataFrame, *, condition: Tensor | None = None, batch_size: int = 512
     ) -> Codes:
         """The codes of the observations."""
         return self._in_batches(self.method.encode, self._observations(x), condition, batch_size)
@@ -98,7 +123,7 @@ class Model:
 
     @torch.no_grad()
     def predict(
-        self, x: Tensor | np.ndarray, *, condition: Tensor | None = None, batch_size: int = 512
+        self, x: Tensor | np.ndarray | DataFrame, *, condition: Tensor | None = None, batch_size: int = 512
     ) -> Logits:
         """One logit per class and observation, from a method that predicts classes."""
         if not isinstance(self.method, Predicts):
@@ -107,7 +132,9 @@ class Model:
             )
         return self._in_batches(self.method.predict, self._observations(x), condition, batch_size)
 
-    def reconstruct(self, x: Tensor | np.ndarray, *, condition: Tensor | None = None) -> Observations:
+    def reconstruct(
+        self, x: Tensor | np.ndarray | DataFrame, *, condition: Tensor | None = None
+    ) -> Observations:
         """The observations after encoding and decoding."""
         return self.decode(self.encode(x, condition=condition), condition=condition)
 
@@ -121,7 +148,7 @@ class Model:
 
     def traverse(
         self,
-        x: Tensor | np.ndarray,
+        x: Tensor | np.ndarray | DataFrame,
         strand: str | int,
         values: Sequence[float] | Tensor = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0),
         *,
@@ -135,8 +162,8 @@ class Model:
 
     def interpolate(
         self,
-        a: Tensor | np.ndarray,
-        b: Tensor | np.ndarray,
+        a: Tensor | np.ndarray | DataFrame,
+        b: Tensor | np.ndarray | DataFrame,
         *,
         strand: str | int | None = None,
         steps: int = 9,
@@ -150,8 +177,8 @@ class Model:
 
     def swap(
         self,
-        a: Tensor | np.ndarray,
-        b: Tensor | np.ndarray,
+        a: Tensor | np.ndarray | DataFrame,
+        b: Tensor | np.ndarray | DataFrame,
         strand: str | int,
         *,
         conditions: tuple[Tensor | None, Tensor | None] = (None, None),
@@ -161,11 +188,12 @@ class Model:
         first, second = self.strands.swap(*codes, strand)
         return self.decode(first, condition=conditions[0]), self.decode(second, condition=conditions[1])
 
-    def _observations(self, x: Tensor | np.ndarray) -> Observations:
+    def _observations(self, x: Tensor | np.ndarray | DataFrame) -> Observations:
         if self.columns is None:
-            return as_observations(x, self.shape)
-        rows = np.atleast_2d(np.asarray(x, dtype=np.float64))
+            return as_observations(np.array(x.to_numpy()) if isinstance(x, DataFrame) else x, self.shape)
+        rows = self.columns.rows_of(x) if isinstance(x, DataFrame) else _as_float64(x)
         if rows.shape[1:] == self.shape:
+            self.columns.check_present(rows)
             rows = self.columns.transform(rows)
         return as_observations(rows, self.shape)
 
@@ -177,6 +205,11 @@ class Model:
         for batch, values in zip(rows.split(batch_size), conditions, strict=False):
             outputs.append(function(batch.to(device), None if values is None else values.to(device)))
         return torch.cat(outputs).cpu()
+
+
+def _as_float64(x: Tensor | np.ndarray) -> Float[np.ndarray, "n ..."]:
+    """Rows in the precision of their table, so that a large mean does not swallow their differences."""
+    return np.atleast_2d(np.asarray(x.cpu() if isinstance(x, Tensor) else x, dtype=np.float64))
 
 
 def as_observations(x: Tensor | np.ndarray, shape: tuple[int, ...]) -> Observations:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.custom_code import is_reference, require_known
-from unbraid.data import Dataset, open_dataset
+from unbraid.data import ColumnScaler, Dataset, open_dataset
 from unbraid.options import to_cli_args
 from unbraid.runs.folder import Run
 from unbraid.settings import from_json
@@ -46,8 +46,21 @@ def evaluation_dataset(
             f"{run.folder} was trained on observations of shape {tuple(run.settings['data']['shape'])}, but those of "
             f"{dataset.name} have shape {dataset.shape}. Choose options that give equal shapes."
         )
+    dataset = standardized_for(run, dataset)
     words = [word for key, value in options.items() for word in to_cli_args(key, value)]
     return dataset, " ".join([data or _origin(run)["name"], *words])
+
+
+def standardized_for(run: Run, dataset: Dataset) -> Dataset:
+    """The dataset with the rows of a table, and of its background, standardized as in the training of the run."""
+    if dataset.images:
+        return dataset
+    background, rescaled = dataset.background, dataset.replace(background=None).rescaled(run.columns)
+    if background is None:
+        return rescaled
+    recorded = run.settings["data"].get("background", {}).get("columns")
+    columns = run.columns if recorded is None else ColumnScaler.from_json(recorded)
+    return rescaled.replace(background=background.rescaled(columns))
 
 
 def _origin(run: Run) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def _candidates(
                 key = json.dumps([run.settings["data"]["origin"], run.settings["data"]["fingerprint"]])
                 if key not in datasets:
                     datasets[key] = training_dataset(run, root)
-                model = load(run.folder, device=device)
+                model = load(run.folder, device=device).without_columns()
                 candidates.setdefault(run.folder.name, Candidate(plan, run, model, datasets[key]))
             except (ValueError, OSError) as error:
                 left_out[run.folder.name] = str(error)
