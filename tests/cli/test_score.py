@@ -22,6 +22,7 @@ def test_score_takes_arrays_from_anywhere(unbraid: CommandLine, tmp_path: Path) 
     assert "must match row by row" in unbraid("score", tmp_path / "codes.npz", tmp_path / "few.npy").sentence
     np.savez(tmp_path / "two.npz", a=factors, b=factors)
     assert (
-        "needs an array `factors`" in unbraid("score", tmp_path / "codes.npz", tmp_path / "two.npz").sentence
+        "it has no array `factors`, only a, b"
+        in unbraid("score", tmp_path / "codes.npz", tmp_path / "two.npz").sentence
     )
     assert "no known" not in unbraid(*words, "--metrics", "kl").sentence

@@ -157,7 +157,7 @@ def _damaged(path: Path) -> None:
         (_cut, "mine.npz is no .npz file, or cut short"),
         (_no_images, "no array `images`, only pictures"),
         (_one_array, "mine.npz is no .npz file"),
-        (_other_zip, "its entries are no arrays"),
+        (_other_zip, "it does not begin with the header of an array"),
         (_damaged, "mine.npz cannot be read as an .npz of images"),
         (lambda path: path.write_bytes(b""), "mine.npz is no .npz file"),
         (lambda path: path.write_text("hello"), "mine.npz is no .npz file"),

@@ -1,50 +1,18 @@
-"""Downloads from a local server: complete, interrupted, wrong, unreachable. src/unbraid/data/download.py."""
+"""Transfers from a server on this machine, src/unbraid/data/download.py."""
 
-import hashlib
-import http.server
+import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.data.file_server import CONTENT, PAGE, FileServer, serving
 from unbraid.data import download
-from unbraid.data.download import DownloadError, RemoteFile, RemoteFiles
+from unbraid.data.download import Part, TransferError, transfer
 
-CONTENT = bytes(range(256)) * 4_000  # 1,024,000 bytes
-HASH = hashlib.sha256(CONTENT).hexdigest()
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Serves CONTENT; `ranges` says whether it honors a range, `cut` after how many bytes it hangs up."""
-
-    ranges, cut = True, None
-    asked: list[str | None]
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        wanted = self.headers.get("Range")
-        self.server.asked.append(wanted)
-        if self.path != "/file.bin":
-            self.send_error(404)
-            return
-        start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and self.server.ranges else 0
-        if start >= len(CONTENT):
-            self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(CONTENT)}")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(CONTENT) - start))
-        self.end_headers()
-        self.wfile.write(CONTENT[start : self.server.cut])
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+DATE = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
 @pytest.fixture(autouse=True)
@@ -53,139 +21,216 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server(("127.0.0.1", 0), Handler)
-    server.asked = []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server() -> Iterator[FileServer]:
+    with serving() as server:
+        yield server
 
 
-def source(server: Server, *, sha256: str | None = HASH, name: str = "file.bin") -> RemoteFile:
-    return RemoteFile(f"http://127.0.0.1:{server.server_port}/{name}", sha256, "set/file.bin")
+def part_of(server: FileServer, folder: Path, name: str = "file.bin") -> Part:
+    return Part.of(folder / name, server.url(name))
 
 
-def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
-    path = source(server).fetch(tmp_path)
-    assert path == tmp_path / "set" / "file.bin"
-    assert path.read_bytes() == CONTENT
-    assert source(server).fetch(tmp_path) == path
-    assert server.asked == [None]
-    assert [file.name for file in path.parent.iterdir()] == ["file.bin"]
-
-
-def test_a_download_that_broke_off_goes_on(server: Server, tmp_path: Path) -> None:
-    server.cut = 300_000
-    with pytest.raises(DownloadError, match=r"stopped after 300000 of 1024000 bytes: run the command again"):
-        source(server).fetch(tmp_path)
-    assert not (tmp_path / "set" / "file.bin").exists()
+def interrupted(server: FileServer, folder: Path, have: int = 30_000) -> Part:
+    """A part that a server began to send and did not finish."""
+    part = part_of(server, folder)
+    server.cut = have
+    with pytest.raises(TransferError, match=rf"^it stopped after {have:,} of 102,400 bytes$"):
+        transfer(part, "file.bin")
     server.cut = None
-    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
-    assert server.asked == [None, "bytes=300000-"]
+    server.asked.clear()
+    return part
 
 
-def test_a_server_without_ranges_sends_it_all_again(server: Server, tmp_path: Path) -> None:
+def test_a_part_resumes_where_it_ended(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
+    assert server.ranges_asked == ["bytes=30000-"]
+    transfer(part, "file.bin")  # complete: nobody is asked
+    assert len(server.asked) == 1
+
+
+def test_the_date_of_the_file_does_where_there_is_no_etag(server: FileServer, tmp_path: Path) -> None:
+    server.etag, server.last_modified = None, DATE
+    part = interrupted(server, tmp_path)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT and server.ranges_asked == ["bytes=30000-"]
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
+def test_a_server_that_cannot_tell_whether_its_file_changed_sends_it_again(
+    server: FileServer, tmp_path: Path, etag: str | None
+) -> None:
+    server.etag = etag
+    part = interrupted(server, tmp_path)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT and server.ranges_asked == [None]
+
+
+@pytest.mark.parametrize("offset", [-7, 7])
+def test_a_part_at_another_offset_is_not_appended(server: FileServer, tmp_path: Path, offset: int) -> None:
+    part = interrupted(server, tmp_path)
+    server.offset = offset
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
+    assert server.ranges_asked == ["bytes=30000-", None]
+
+
+@pytest.mark.parametrize("if_range", [True, False])
+def test_a_file_that_changed_is_not_mixed_with_the_old_one(
+    server: FileServer, tmp_path: Path, if_range: bool
+) -> None:
+    """Also from a server that ignores If-Range and sends the end of the new file."""
+    part = interrupted(server, tmp_path)
+    server.content, server.etag, server.if_range = CONTENT[::-1], '"two"', if_range
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT[::-1]
+
+
+def test_a_file_of_another_size_is_not_mixed_with_the_old_one(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
+    server.content = CONTENT[::-1] + b"more"  # under the same ETag
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == server.content
+
+
+def test_a_server_that_ignores_ranges_sends_it_all(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
     server.ranges = False
-    part = tmp_path / "set" / "file.bin.part"
-    part.parent.mkdir()
-    part.write_bytes(b"old")
-    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT and server.ranges_asked == ["bytes=30000-"]
 
 
-def test_a_complete_partial_download_is_used(server: Server, tmp_path: Path) -> None:
-    part = tmp_path / "set" / "file.bin.part"
-    part.parent.mkdir()
-    part.write_bytes(CONTENT)
-    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+def test_a_file_that_became_shorter_is_sent_again(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
+    server.content = CONTENT[:20_000]
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT[:20_000]
 
 
-def test_a_partial_download_that_is_too_long_is_deleted(server: Server, tmp_path: Path) -> None:
-    part = tmp_path / "set" / "file.bin.part"
-    part.parent.mkdir()
-    part.write_bytes(CONTENT + b"more")
-    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+def test_parts_of_two_addresses_are_two_files(server: FileServer, tmp_path: Path) -> None:
+    one, two = (Part.of(tmp_path / "file.bin", server.url(name)) for name in ("one/file.bin", "two/file.bin"))
+    assert one.path != two.path
 
 
-def test_wrong_bytes_are_refused_and_not_kept(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="is not the published file"):
-        source(server, sha256="0" * 64).fetch(tmp_path)
-    assert list((tmp_path / "set").iterdir()) == []
+@pytest.mark.parametrize(
+    "record", ["", "{}", "[]", '{"validator": 3, "total": 5}', '{"validator": "\\"one\\"", "total": "x"}']
+)
+def test_a_part_without_a_sound_record_is_not_resumed(
+    server: FileServer, tmp_path: Path, record: str
+) -> None:
+    part = part_of(server, tmp_path)
+    part.path.write_bytes(b"x" * 1_000)
+    part.path.with_name(part.path.name + ".json").write_text(record)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT and server.ranges_asked == [None]
 
 
-def test_a_partial_download_of_another_file_is_detected(server: Server, tmp_path: Path) -> None:
-    part = tmp_path / "set" / "file.bin.part"
-    part.parent.mkdir()
-    part.write_bytes(b"x" * 1_000)
-    with pytest.raises(ValueError, match="is not the published file"):
-        source(server).fetch(tmp_path)
-    assert source(server).fetch(tmp_path).read_bytes() == CONTENT
+def test_a_part_that_is_longer_than_the_file_is_not_resumed(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
+    part.path.write_bytes(CONTENT + b"more")
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
 
 
-def test_a_wrong_file_is_named(server: Server, tmp_path: Path) -> None:
-    path = tmp_path / "set" / "file.bin"
-    path.parent.mkdir()
-    path.write_bytes(b"something else")
-    with pytest.raises(ValueError, match=f"{path} is not the published file .* delete it"):
-        source(server).fetch(tmp_path)
-    assert path.read_bytes() == b"something else"
+def test_the_record_says_what_the_server_said(server: FileServer, tmp_path: Path) -> None:
+    part = interrupted(server, tmp_path)
+    record = json.loads(part.path.with_name(part.path.name + ".json").read_text())
+    assert record == {"url": server.url(), "validator": '"one"', "total": len(CONTENT)}
 
 
-def test_without_a_hash_the_length_is_what_is_checked(server: Server, tmp_path: Path) -> None:
-    assert source(server, sha256=None).fetch(tmp_path).read_bytes() == CONTENT
+def test_a_server_that_announces_too_much_is_named(server: FileServer, tmp_path: Path) -> None:
+    server.announced = 5
+    with pytest.raises(TransferError, match=r"it stopped after 102,400 of 102,405 bytes"):
+        transfer(part_of(server, tmp_path), "file.bin")
 
 
-def test_an_unreachable_address_says_what_to_put_where(tmp_path: Path) -> None:
-    nowhere = RemoteFile("http://127.0.0.1:9/file.bin", None, "set/file.bin")
-    with pytest.raises(FileNotFoundError) as caught:
-        nowhere.fetch(tmp_path)
-    sentence = str(caught.value)
-    assert sentence.startswith("file.bin is missing and http://127.0.0.1:9/file.bin cannot be reached (")
-    assert sentence.endswith(f"put it at {tmp_path / 'set' / 'file.bin'}.")
-    assert "\n" not in sentence
+def test_another_size_than_the_published_is_refused_before_the_first_byte(
+    server: FileServer, tmp_path: Path
+) -> None:
+    server.announced = -100
+    part = part_of(server, tmp_path)
+    with pytest.raises(TransferError, match="it announces 102300 bytes, and the published file has 102400"):
+        transfer(part, "file.bin", size=len(CONTENT))
+    assert not part.path.exists()
 
 
-def test_a_page_that_is_gone_says_so(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match="Not Found"):
-        source(server, name="gone.bin").fetch(tmp_path)
+def test_a_body_without_a_length_is_read_to_its_end(server: FileServer, tmp_path: Path) -> None:
+    server.send = False
+    part = part_of(server, tmp_path)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
 
 
-def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
+def test_a_body_that_was_packed_without_being_asked_for_is_unpacked(
+    server: FileServer, tmp_path: Path
+) -> None:
+    server.encoding = "gzip"
+    part = part_of(server, tmp_path)
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
+    server.cut = 150
+    with pytest.raises(TransferError, match="it stopped after"):
+        transfer(part, "file.bin")
+    assert part.resume() is None  # an offset in packed bytes means nothing
 
+
+def test_a_gzip_file_that_is_taken_for_an_encoding_stays_packed(server: FileServer, tmp_path: Path) -> None:
+    import gzip
+
+    server.encoding, server.content = "named", gzip.compress(CONTENT)
+    part = part_of(server, tmp_path, "file.csv.gz")
+    transfer(part, "file.csv.gz")
+    assert part.path.read_bytes() == server.content
+
+
+def test_a_login_page_is_refused_at_its_first_bytes(server: FileServer, tmp_path: Path) -> None:
+    server.content = PAGE
+    part = part_of(server, tmp_path, "file.npz")
+    with pytest.raises(TransferError, match="it is a web page titled 'Sign in', not a zip archive"):
+        transfer(part, "file.npz")
+    assert part.size == 0
+
+
+def test_a_server_that_falls_silent_is_given_up_and_keeps_what_came(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    server.stall, server.cut = threading.Event(), 5_000
+    part = part_of(server, tmp_path)
+    with pytest.raises(TransferError, match=r"it stopped after 5,000 of 102,400 bytes: .*timed out"):
+        transfer(part, "file.bin")
+    assert part.size == 5_000
+    server.stall.set()
+    server.stall, server.cut = None, None
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT and server.ranges_asked[-1] == "bytes=5000-"
+
+
+def test_a_server_that_never_answers_is_unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        mute = RemoteFile(f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin", None, "set/file.bin")
-        with pytest.raises(DownloadError, match="timed out"):
-            mute.fetch(tmp_path)
+        part = Part.of(tmp_path / "file.bin", f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin")
+        with pytest.raises(TransferError, match=r"cannot be reached: .*timed out") as caught:
+            transfer(part, "file.bin")
+    assert caught.value.is_unreachable
 
 
-def test_a_folder_without_write_permission_is_named(server: Server, tmp_path: Path) -> None:
-    (tmp_path / "set").write_text("a file where the folder should be")
-    with pytest.raises(DownloadError, match="cannot be written"):
-        source(server).fetch(tmp_path)
+def test_a_page_that_is_gone_is_no_missing_network(server: FileServer, tmp_path: Path) -> None:
+    with pytest.raises(TransferError, match="it answers 404 Not Found") as caught:
+        transfer(part_of(server, tmp_path, "gone.bin"), "gone.bin")
+    assert not caught.value.is_unreachable
 
 
-def test_a_missing_file_is_named_with_its_address(tmp_path: Path) -> None:
-    missing = RemoteFile("https://example.org/file.bin", None, "set/file.bin")
-    with pytest.raises(FileNotFoundError) as caught:
-        missing.require(tmp_path)
-    sentence = str(caught.value)
-    assert f"{tmp_path / 'set' / 'file.bin'} is missing: run `unbraid data download set`" in sentence
-    assert "https://example.org/file.bin" in sentence
+def test_a_redirect_is_followed(server: FileServer, tmp_path: Path) -> None:
+    part = Part.of(tmp_path / "file.bin", server.url("moved/file.bin"))
+    transfer(part, "file.bin")
+    assert part.path.read_bytes() == CONTENT
 
 
-def test_several_files_are_one_folder(server: Server, tmp_path: Path) -> None:
-    files = RemoteFiles((source(server), RemoteFile("https://example.org/other.bin", None, "set/other.bin")))
-    files.sources[0].fetch(tmp_path)
-    assert not files.is_present(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"other\.bin is missing"):
-        files.require(tmp_path)
-    (tmp_path / "set" / "other.bin").write_bytes(b"anything")
-    assert files.is_present(tmp_path) and files.require(tmp_path) == files.fetch(tmp_path) == tmp_path / "set"
-    files.verify(tmp_path / "set")
-    files.sources[0].path(tmp_path).write_bytes(b"half")
-    with pytest.raises(ValueError, match="is not the published file"):
-        files.verify(tmp_path / "set")
+def test_a_disk_without_room_is_known_before_the_first_byte(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1_000})())
+    with pytest.raises(OSError, match="it needs 102,400 more bytes, and 1,000 are free"):
+        transfer(part_of(server, tmp_path), "file.bin")

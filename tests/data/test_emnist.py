@@ -50,3 +50,11 @@ def test_a_damaged_file_is_named(root: Path) -> None:
     (root / "emnist" / "gzip.zip").write_bytes(b"PK nothing")
     with pytest.raises(ValueError, match="damaged, cut short or of another kind"):
         emnist(root)
+
+
+def test_an_entry_that_announces_too_much_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "emnist").mkdir()
+    with zipfile.ZipFile(tmp_path / "emnist" / "gzip.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("gzip/emnist-digits-test-images-idx3-ubyte.gz", bytes(70_000_000))
+    with pytest.raises(ValueError, match="has 70000000 bytes for an array of 31360000"):
+        emnist(tmp_path, split="test")

@@ -84,3 +84,14 @@ def test_missing_or_damaged_files_are_named(tmp_path: Path) -> None:
         flowers102(tmp_path)
     with pytest.raises(ValueError, match="at least 1 pixel"):
         flowers102(tmp_path, image_size=0)
+
+
+def test_an_archive_that_expands_far_beyond_its_size_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "flowers102"
+    folder.mkdir()
+    (tmp_path / "zeros").write_bytes(bytes(2_000_000))
+    with tarfile.open(folder / "102flowers.tgz", "w:gz") as archive:
+        archive.add(tmp_path / "zeros", "jpg/image_00001.jpg")
+    with pytest.raises(ValueError, match="its images have 2000000 bytes, far more than the archive"):
+        flowers102(tmp_path)
+    assert not (folder / "jpg").exists()

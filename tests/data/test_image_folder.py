@@ -1,6 +1,8 @@
 """Image files and folders, src/unbraid/data/image_folder.py."""
 
 import io
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +149,36 @@ def test_a_single_image_in_a_given_shape(tmp_path: Path) -> None:
         read_image(tmp_path / "c.png", (3, 4, 4))
     with pytest.raises(FileNotFoundError, match="does not exist"):
         read_image(tmp_path / "d.png", (3, 4, 4))
+
+
+def bomb(path: Path, side: int) -> None:
+    """A PNG of a kilobyte that announces side² pixels."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        )
+
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(bytes(1_000))
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+    )
+
+
+def test_an_image_that_announces_too_many_pixels_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb(tmp_path / "bomb.png", 20_000)
+    with pytest.raises(
+        ValueError, match=r"bomb.png cannot be read as an image \(it announces more than 178,956,970 pixels"
+    ):
+        image_folder(tmp_path)
+    bomb(tmp_path / "bomb.png", 10_000)  # Pillow only warns
+    with pytest.raises(ValueError, match=r"bomb.png cannot be read as an image \(image file is truncated"):
+        image_folder(tmp_path)
+    monkeypatch.setenv("UNBRAID_MAX_READ", "500MB")
+    with pytest.raises(
+        ValueError, match=r"takes 800.0 MB in memory, more than the 500.0 MB of UNBRAID_MAX_READ"
+    ):
+        read_image(tmp_path / "bomb.png", (3, 8, 8))

@@ -1,6 +1,7 @@
 """Handwritten digits, src/unbraid/data/mnist.py."""
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from unbraid.data.mnist import (
     FILES,
     digits,
     digits_license,
+    parse_idx,
     read_digits,
     read_idx,
     resolve_source,
@@ -91,3 +93,12 @@ def test_bundled_digits_and_mnist_have_different_licenses(tmp_path: Path) -> Non
     assert "UCI" in digits_license("bundled") and "UCI" in digits_license("auto", tmp_path)
     assert digits_license("mnist") == "MNIST: CC BY-SA 3.0"
     assert digits_license("mnist", photographs=True).endswith("; the license of the photographs is unknown")
+
+
+def test_a_file_that_expands_far_beyond_its_array_is_not_read_whole() -> None:
+    content = gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 5]) + bytes(50_000_000))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"its header has \(5,\), in 14 bytes or more"):
+        parse_idx(content, (5,))
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()

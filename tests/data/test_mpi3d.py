@@ -1,5 +1,6 @@
 """Files in MPI3D's official format, src/unbraid/data/mpi3d.py."""
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 from torch.testing import assert_close
 
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mpi3d import SPACE, mpi3d, read_mpi3d
+from unbraid.data.mpi3d import SOURCES, SPACE, check_images, mpi3d, read_mpi3d
 
 SMALL = FactorSpace(
     {
@@ -53,3 +54,19 @@ def test_another_number_of_images_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_says_how_to_get_it(tmp_path: Path, variant: str) -> None:
     with pytest.raises(FileNotFoundError, match=f"mpi3d_{variant}.npz is missing"):
         mpi3d(tmp_path, variant=variant)
+
+
+def test_images_that_look_like_noise_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of files without the published hash. The damage of the copy that was published for a year may be another."""
+    monkeypatch.setattr(importlib.import_module("unbraid.data.mpi3d"), "SPACE", SMALL)
+    path = tmp_path / "mpi3d_real.npz"
+    smooth = np.linspace(0, 255, 64).astype(np.uint8)[:, None, None] + np.zeros((144, 64, 64, 3), np.uint8)
+    noise = np.random.default_rng(0).integers(0, 256, smooth.shape, np.uint8)
+    np.savez_compressed(path, images=smooth)
+    check_images(path)
+    evidence = SOURCES["real"].verify(path)
+    assert evidence == "the content only, because its md5 is that of another copy than the published one"
+    for images, reason in ((noise, "look like noise; a copy"), (np.zeros_like(noise), "are blank")):
+        np.savez_compressed(path, images=images)
+        with pytest.raises(ValueError, match=f"is not the published file: its images {reason}"):
+            SOURCES["real"].verify(path)

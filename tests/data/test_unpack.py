@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from unbraid.data import unpack
-from unbraid.data.unpack import map_hdf5, map_npz, read_hdf5, read_npz
+from unbraid.data.unpack import map_hdf5, map_npz, read_first, read_hdf5, read_npz
 
 SHAPE = (50, 8, 8)
 PIXELS = np.random.default_rng(0).integers(0, 256, SHAPE, dtype=np.uint8)
@@ -168,7 +168,47 @@ def test_a_missing_array_is_named(tmp_path: Path) -> None:
 
 def test_pickles_are_never_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "evil.npz", imgs=np.array([{}], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle=False"):
+    with pytest.raises(ValueError, match="it holds Python objects, not numbers"):
         read_npz(tmp_path / "evil.npz", "imgs")
-    with pytest.raises(ValueError, match="object"):
+    with pytest.raises(ValueError, match="it holds Python objects, not numbers"):
         map_npz(tmp_path / "evil.npz", "imgs", SHAPE)
+
+
+def test_the_first_rows_of_a_packed_array(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(read_first(packed(tmp_path), "imgs", SHAPE, rows=3), PIXELS[:3])
+    with pytest.raises(ValueError, match=r"shape \(60, 8, 8\) in uint8, but has \(50, 8, 8\)"):
+        read_first(packed(tmp_path), "imgs", (60, 8, 8), rows=3)
+
+
+def test_an_hdf5_file_cannot_point_at_other_files(tmp_path: Path) -> None:
+    secret = hdf5(tmp_path).rename(tmp_path / "secret.h5")
+    with h5py.File(tmp_path / "some.h5", "w") as file:
+        file["link"] = h5py.ExternalLink(secret, "imgs")
+        file.create_dataset("raw", (8,), "u1", external=[(str(secret), 0, 8)])
+        layout = h5py.VirtualLayout(SHAPE, "u1")
+        layout[:] = h5py.VirtualSource(str(secret), "imgs", SHAPE)
+        file.create_virtual_dataset("virtual", layout)
+        file["text"] = "some text"
+        file.create_group("group")
+    for member, reason in (
+        ("link", "is a link to another file"),
+        ("raw", "is stored in other files"),
+        ("virtual", "is stored in other files"),
+        ("text", "is no array of numbers"),
+        ("group", "is no array of numbers"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            read_hdf5(tmp_path / "some.h5", member)
+        with pytest.raises(ValueError, match=reason):
+            map_hdf5(tmp_path / "some.h5", member, SHAPE)
+
+
+def test_arrays_beyond_the_bound_are_not_said_to_be_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = hdf5(tmp_path)
+    monkeypatch.setenv("UNBRAID_MAX_READ", "100B")
+    for read in (lambda: read_hdf5(path, "labels"), lambda: read_npz(packed(tmp_path), "imgs")):
+        with pytest.raises(ValueError, match="more than the 100 bytes of UNBRAID_MAX_READ") as caught:
+            read()
+        assert "delete it" not in str(caught.value)

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from unbraid.cli.console import AsJSON, EvaluationSeed, ProtocolName, print_scores
 from unbraid.cli.evaluate import selected_metrics
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def score(
@@ -53,11 +50,12 @@ def score_files(
     """The scores of the codes in a file; the seed decides which rows test the predictors."""
     import numpy as np
 
+    from unbraid.data import read_array
     from unbraid.evaluation import Arrays, score
 
     if not 0 <= test_fraction < 1:
         raise ValueError(f"The test fraction must be at least 0 and below 1; got {test_fraction}.")
-    table, values = _read(codes, "codes"), _read(factors, "factors")
+    table, values = read_array(codes, "codes"), read_array(factors, "factors")
     if len(table) != len(values):
         raise ValueError(
             f"{codes} has {len(table)} rows and {factors} {len(values)}: they must match row by row."
@@ -71,22 +69,3 @@ def score_files(
     )
     names, skip_missing = selected_metrics(metrics)
     return score(train, test if count else None, names, seed=seed, skip_missing=skip_missing, **options)
-
-
-def _read(path: Path, member: str) -> "np.ndarray":
-    """The array of an .npy, or the member of an .npz; an only member may have any name."""
-    import numpy as np
-
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} does not exist: give an .npz or .npy file with the {member}.")
-    try:
-        stored = np.load(path, allow_pickle=False)
-        if isinstance(stored, np.ndarray):
-            return stored
-        with stored:
-            names = stored.files
-            if member not in names and len(names) != 1:
-                raise ValueError(f"it needs an array `{member}`, and has {', '.join(names) or 'nothing'}")
-            return stored[member if member in names else names[0]]
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read: {error}.") from None

@@ -1,6 +1,6 @@
 """Factor spaces, datasets, and the draws that sample each type of batch."""
 
-from unbraid.data.arrays import ARRAY_SUFFIXES, from_arrays, from_npz
+from unbraid.data.arrays import ARRAY_SUFFIXES, from_arrays, from_npz, read_array
 from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.columns import ColumnScaler, DataFrame
 from unbraid.data.credit import credit
@@ -24,6 +24,7 @@ from unbraid.data.factors import FactorSpace
 from unbraid.data.flowers102 import flowers102
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.image_folder import image_files, image_folder, read_image
+from unbraid.data.links import check_links
 from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits, read_digits
 from unbraid.data.mnist_stl10 import DIGIT_SIDE, LEFTS, TOPS, mnist_stl10
@@ -79,6 +80,7 @@ __all__ = [
     "ViewDraw",
     "apply_sampling",
     "check_dataset",
+    "check_links",
     "colored_mnist",
     "constructor",
     "credit",
@@ -101,6 +103,7 @@ __all__ = [
     "mpi3d",
     "open_dataset",
     "random_split",
+    "read_array",
     "read_digits",
     "read_image",
     "read_table",

@@ -1,8 +1,8 @@
 """Datasets from arrays: in memory, or in an `.npz` or `.npy` file."""
 
 import zipfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.numpy_files import DAMAGE, npz_names, read_npy, read_npz
+from unbraid.data.size_limit import TooLargeError
 
 ARRAY_SUFFIXES = (".npz", ".npy")
 
@@ -31,7 +33,9 @@ def from_npz(path: Path | str) -> Dataset:
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist: give an .npz file with an array `images`.")
     if path.suffix == ".npy":
-        return from_arrays(_read_npy(path), name=path.stem)
+        with _explained(path, "an .npy of images or rows"):
+            array = read_npy(path)
+        return from_arrays(array, name=path.stem)
     arrays: dict[str, Any] = _read_npz(path)
     if "rows" in arrays:
         if "images" in arrays:
@@ -46,31 +50,36 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an `.npz` file whose names have a meaning."""
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is no .npz file, or cut short: write one with np.savez(path, images=…).")
+    with _explained(path, "an .npz of images"):
+        stored = npz_names(path)
+        if "images" not in stored and "rows" not in stored:
+            raise ValueError(f"it has no array `images`, only {', '.join(stored) or 'nothing'}")
+        names = ("images", "rows", "factors", "names", "labels", "nuisances")
+        return read_npz(path, [name for name in names if name in stored])
+
+
+def read_array(path: Path, member: str) -> np.ndarray:
+    """The array of an `.npy` file, or a member of an `.npz` file; an only member may have any name."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} does not exist: give an .npz or .npy file with the {member}.")
+    with _explained(path, f"an .npz or .npy of {member}"):
+        if not zipfile.is_zipfile(path):
+            return read_npy(path)
+        names = npz_names(path)
+        name = names[0] if len(names) == 1 and member not in names else member
+        return read_npz(path, [name])[name]
+
+
+@contextmanager
+def _explained(path: Path, kind: str) -> Iterator[None]:
+    """Turns any error of reading a file into one sentence that names the file."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            if "images" not in stored and "rows" not in stored:
-                raise ValueError(f"it has no array `images`, only {', '.join(stored.files) or 'nothing'}")
-            names = ("images", "rows", "factors", "names", "labels", "nuisances")
-            arrays = {name: stored[name] for name in names if name in stored}
-        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise ValueError("its entries are no arrays")
-    except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} cannot be read as an .npz of images: {_reason(error)}.") from None
-    return arrays
-
-
-def _read_npy(path: Path) -> np.ndarray:
-    try:
-        array = np.load(path, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("it is an .npz file: rename it to end in .npz")
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} cannot be read as an .npy of images or rows: {_reason(error)}.") from None
-    return array
-
-
-def _reason(error: Exception) -> str:
-    return "it holds Python objects, not numbers" if "pickle" in str(error) else str(error).rstrip(".")
+        yield
+    except TooLargeError:
+        raise
+    except DAMAGE as error:
+        reason = str(error).rstrip(".") or "it ends too early"
+        raise ValueError(f"{path} cannot be read as {kind}: {reason}.") from None
 
 
 def from_arrays(

@@ -12,6 +12,7 @@ from jaxtyping import Int, UInt8
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
+from unbraid.data.numpy_files import read_npz
 from unbraid.data.root import data_root
 from unbraid.data.texture_classes import PATTERNS, textures
 from unbraid.data.unpack import explain_read_errors
@@ -98,7 +99,8 @@ def _cifar10(path: Path) -> Backgrounds:
             f"{path} does not exist: put an .npz with images (n, 32, 32, 3), labels and class_names there, or "
             "choose other backgrounds."
         )
-    with explain_read_errors(path), np.load(path, allow_pickle=False) as stored:
+    with explain_read_errors(path):
+        stored = read_npz(path, ["images", "labels", "class_names"])
         images, labels = stored["images"], stored["labels"]
         names = tuple(str(name) for name in stored["class_names"])
         if images.ndim != 4 or images.shape[1:] != (32, 32, 3) or labels.shape != (len(images),):

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unbraid.data.download import RemoteFile, RemoteFiles
 from unbraid.data.manual_download import ManualDownload
 from unbraid.data.registry import checked_constructor, constructor, dataset_entry, open_dataset
+from unbraid.data.remote_file import RemoteFile, RemoteFiles
 
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
@@ -20,8 +20,7 @@ def check_dataset(name_or_path: str, root: Path | str | None = None, **options: 
         and not source.is_present(root)
     ):
         source = None
-    if source is not None:
-        source.verify(source.require(root))
+    evidence = "" if source is None else source.verify(source.require(root))
     dataset = open_dataset(name_or_path, root=root, **options)
     kind = "images" if dataset.images else "rows"
     size = "×".join(map(str, dataset.shape))
@@ -30,8 +29,9 @@ def check_dataset(name_or_path: str, root: Path | str | None = None, **options: 
     else:
         origin = fallback or "generated"
         location = "" if entry is None else f", {origin}: no files are needed"
+    checked = f" Checked: {evidence}." if evidence else ""
     license = f" License: {dataset.license}." if dataset.license else ""
-    return f"{dataset.name} is complete: {len(dataset)} {kind} of {size}{location}.{license}"
+    return f"{dataset.name} is complete: {len(dataset)} {kind} of {size}{location}.{checked}{license}"
 
 
 def download_dataset(name: str, root: Path | str | None = None, **options: Any) -> Path | None:
@@ -46,7 +46,7 @@ def download_dataset(name: str, root: Path | str | None = None, **options: Any) 
     if source is None:
         return None
     path = source.fetch(root)
-    if source.sha256 is None:  # without a published hash, opening the dataset checks the content
+    if not source.is_certain:  # opening the dataset checks the content
         open_dataset(name, root=root, **options)
     return path
 

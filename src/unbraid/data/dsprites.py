@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile
 from unbraid.data.factors import FactorSpace
+from unbraid.data.remote_file import RemoteFile
 from unbraid.data.unpack import map_npz, read_npz
 
 SPACE = FactorSpace({"shape": 3, "scale": 6, "orientation": 40, "pos_x": 32, "pos_y": 32})
 FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 SOURCE = RemoteFile(
-    url=f"https://github.com/google-deepmind/dsprites-dataset/raw/master/{FILE}",
-    sha256="857dc001287e8efa226e0025fac6b29e5745c621b380b0d3363e4e33f4e28fa2",
+    urls=(f"https://github.com/google-deepmind/dsprites-dataset/raw/master/{FILE}",),
+    hashes=("sha256:857dc001287e8efa226e0025fac6b29e5745c621b380b0d3363e4e33f4e28fa2",),
     file=f"dsprites/{FILE}",
 )
 

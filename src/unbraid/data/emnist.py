@@ -1,18 +1,22 @@
 """EMNIST's digits. Cohen et al., 2017, EMNIST: an Extension of MNIST to Handwritten Letters, arXiv:1702.05373."""
 
+import math
 import zipfile
 from pathlib import Path
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile
 from unbraid.data.factors import FactorSpace
 from unbraid.data.mnist import SIDE, Split, parse_idx
+from unbraid.data.remote_file import RemoteFile
 from unbraid.data.unpack import explain_read_errors
 
 SOURCE = RemoteFile(
-    url="https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",
-    sha256=None,
+    urls=("https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip",),
     file="emnist/gzip.zip",
+    hashes=(
+        "sha256:fb9bb67e33772a9cc0b895e4ecf36d2cf35be8b709693c3564cea2a019fcda8e",
+    ),  # of TensorFlow Datasets
+    size=561_753_746,
 )
 COUNTS = {"train": 240_000, "test": 40_000}
 
@@ -31,8 +35,10 @@ def emnist(root: Path | None = None, *, split: Split = "train") -> Dataset:
     path, count = SOURCE.require(root), COUNTS[split]
     with explain_read_errors(path), zipfile.ZipFile(path) as archive:
         prefix = f"gzip/emnist-digits-{split}"
-        images = parse_idx(archive.read(f"{prefix}-images-idx3-ubyte.gz"), (count, SIDE, SIDE))
-        labels = parse_idx(archive.read(f"{prefix}-labels-idx1-ubyte.gz"), (count,))
+        images, labels = (
+            parse_idx(_member(archive, f"{prefix}-{name}-ubyte.gz", math.prod(shape)), shape)
+            for name, shape in (("images-idx3", (count, SIDE, SIDE)), ("labels-idx1", (count,)))
+        )
     return Dataset(
         images.mT.contiguous()[:, None],
         name="emnist" if split == "train" else f"emnist-{split}",
@@ -40,3 +46,10 @@ def emnist(root: Path | None = None, *, split: Split = "train") -> Dataset:
         combinations=labels.long(),
         label="digit",
     )
+
+
+def _member(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
+    """A file in the archive, which is compressed and holds so many bytes; raises if it announces far more."""
+    if (announced := archive.getinfo(name).file_size) > 2 * size + 1_000:
+        raise ValueError(f"{name} has {announced} bytes for an array of {size}")
+    return archive.read(name)

@@ -5,7 +5,6 @@ Mollahosseini et al., 2017, AffectNet, arXiv:1708.03985.
 
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Generator
 
@@ -13,6 +12,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.data.image_folder import image_files, read_images
 from unbraid.data.manual_download import RESEARCH_ONLY, ManualDownload
+from unbraid.data.numpy_files import read_npy
 from unbraid.data.root import data_root
 from unbraid.data.unpack import explain_read_errors
 from unbraid.seeds import derive_seed
@@ -103,7 +103,7 @@ def _annotated(folder: Path) -> dict[str, list[Path]]:
         if not note.is_file():
             raise FileNotFoundError(f"{note} is missing: every image needs an annotation.")
         with explain_read_errors(note):
-            number = int(np.load(note, allow_pickle=False).item())
+            number = int(read_npy(note).item())
         if 0 <= number < len(NUMBERED):
             files.setdefault(NUMBERED[number], []).append(file)
     return files

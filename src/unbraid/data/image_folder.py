@@ -1,7 +1,9 @@
 """Image files: reading them, and opening a folder of them as a dataset."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,8 @@ from torch import Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
+from unbraid.data.numpy_files import DAMAGE
+from unbraid.data.size_limit import check_size
 from unbraid.progress import transient_bar
 
 if TYPE_CHECKING:
@@ -58,7 +62,11 @@ def image_folder(path: Path | str, *, image_size: int = 64, skip_broken: bool = 
 def _read_folder(path: Path, size: int, skip_broken: bool) -> tuple[list[Path], list[np.ndarray]]:
     """The image files that can be read, and their pixels."""
     files, kept, pixels = image_files(path), [], []
-    with ThreadPoolExecutor() as pool, transient_bar(f"reading {path.name}", len(files)) as advance:
+    with (
+        _large_images(),
+        ThreadPoolExecutor() as pool,
+        transient_bar(f"reading {path.name}", len(files)) as advance,
+    ):
         for file, image in zip(files, pool.map(partial(_read, size=size), files), strict=True):
             advance(1)
             if not isinstance(image, str):
@@ -87,6 +95,11 @@ def read_image(path: Path, shape: tuple[int, int, int]) -> UInt8[Tensor, "c h w"
     """One image file, cropped and resized to the shape (channels, side, side)."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist: give an image file.")
+    with _large_images():
+        return _read_image(path, shape)
+
+
+def _read_image(path: Path, shape: tuple[int, int, int]) -> UInt8[Tensor, "c h w"]:
     pixels = _read(path, shape[1], gray=shape[0] == 1)
     if isinstance(pixels, str):
         raise ValueError(f"{path} cannot be read as an image ({pixels}): repair it or choose another.")
@@ -97,12 +110,27 @@ def read_images(
     files: Sequence[Path], shape: tuple[int, int, int], activity: str
 ) -> UInt8[Tensor, "n c h w"]:
     """Many image files, each read by `read_image`; `activity` is the text beside the progress bar."""
-    with ThreadPoolExecutor() as pool, transient_bar(activity, len(files)) as advance:
+    if missing := next((file for file in files if not file.is_file()), None):
+        raise FileNotFoundError(f"{missing} does not exist: give an image file.")
+    with _large_images(), ThreadPoolExecutor() as pool, transient_bar(activity, len(files)) as advance:
         images = []
-        for image in pool.map(partial(read_image, shape=shape), files):
+        for image in pool.map(partial(_read_image, shape=shape), files):
             images.append(image)
             advance(1)
     return torch.stack(images)
+
+
+@contextmanager
+def _large_images() -> Iterator[None]:
+    """Reads photographs of up to 179 million pixels without Pillow's warning; larger ones are refused.
+
+    Filters of warnings belong to the process, so this is not for threads.
+    """
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        yield
 
 
 def _read(path: Path, size: int, *, gray: bool = False) -> np.ndarray | str:
@@ -111,17 +139,20 @@ def _read(path: Path, size: int, *, gray: bool = False) -> np.ndarray | str:
 
     try:
         with Image.open(path) as image:
-            return _square(image, size, gray=gray)
+            return _square(image, path, size, gray=gray)
     except UnidentifiedImageError:
         return "its content is no image"
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        return str(error)
+    except Image.DecompressionBombError:
+        return f"it announces more than {2 * (Image.MAX_IMAGE_PIXELS or 0):,} pixels"
+    except (*DAMAGE, SyntaxError, MemoryError) as error:
+        return str(error).rstrip(".") or type(error).__name__
 
 
-def _square(image: "Image", size: int, *, gray: bool) -> np.ndarray:
+def _square(image: "Image", path: Path, size: int, *, gray: bool) -> np.ndarray:
     from PIL import Image, ImageOps
 
     image.draft(None, (2 * size, 2 * size))  # decodes a large JPEG at a fraction of its size
+    check_size(path, 8 * image.width * image.height)  # decoded, in color, and converted
     image = ImageOps.exif_transpose(image)
     gray = gray or image.mode in ("1", "L", "LA", "F") or image.mode.startswith("I")
     if image.mode.startswith("I") or image.mode == "F":  # deeper than 8 bits, which convert would clip

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unbraid.data.download import DownloadError
+from unbraid.data.remote_file import CONTENT_ONLY
 from unbraid.data.root import data_root
 
 RESEARCH_ONLY = "non-commercial research only, by its publishers' terms"  # license of such datasets
@@ -22,7 +23,7 @@ class ManualDownload:
     folder: str
     required: tuple[str, ...]
     page_url: str
-    sha256: None = None
+    is_certain: bool = False
 
     def path(self, root: Path | str | None = None) -> Path:
         """The folder for the files, whether or not it exists."""
@@ -39,8 +40,9 @@ class ManualDownload:
                 )
         return folder
 
-    def verify(self, path: Path) -> None:
+    def verify(self, path: Path) -> str:
         """Accepts everything, because there is no published hash; the loader checks the content."""
+        return CONTENT_ONLY
 
     def fetch(self, root: Path | str | None = None) -> Path:
         """The folder; raises if a required file is missing, because nothing can be downloaded automatically."""

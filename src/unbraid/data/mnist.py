@@ -1,6 +1,8 @@
 """MNIST: handwritten digits. LeCun and Cortes, 2010. Without its files, the digits bundled with scikit-learn."""
 
 import gzip
+import io
+import math
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -11,26 +13,47 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile, RemoteFiles
 from unbraid.data.factors import FactorSpace
+from unbraid.data.remote_file import RemoteFile, RemoteFiles
 from unbraid.data.unpack import explain_read_errors
 
 Digits = Literal["auto", "mnist", "bundled"]
 Split = Literal["train", "test"]
 SIDE, DIGIT_SIDE = 28, 20  # sides in pixels of an image, and of the digit in its center
+ADDRESSES = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist",
+    "https://storage.googleapis.com/cvdf-datasets/mnist",
+)
 SOURCES = {
     name: RemoteFile(
-        url=f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz",
-        sha256=hash,
+        urls=tuple(f"{address}/{name}.gz" for address in ADDRESSES),
         file=f"mnist/{name}.gz",
+        hashes=(f"sha256:{hash}",),
+        size=size,
         dataset="digits",
     )
-    for name, hash in {
-        "train-images-idx3-ubyte": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-        "train-labels-idx1-ubyte": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-        "t10k-images-idx3-ubyte": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-        "t10k-labels-idx1-ubyte": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-    }.items()
+    for name, size, hash in (
+        (
+            "train-images-idx3-ubyte",
+            9_912_422,
+            "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+        ),
+        (
+            "train-labels-idx1-ubyte",
+            28_881,
+            "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+        ),
+        (
+            "t10k-images-idx3-ubyte",
+            1_648_877,
+            "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+        ),
+        (
+            "t10k-labels-idx1-ubyte",
+            4_542,
+            "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+        ),
+    )
 }
 FILES = RemoteFiles(tuple(SOURCES.values()))
 LICENSES = {
@@ -123,13 +146,15 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
 
 def parse_idx(compressed: bytes, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
     """The array of bytes in a gzipped idx file; raises unless it has the given shape."""
-    header, content = 4 + 4 * len(shape), gzip.decompress(compressed)
+    header, size = 4 + 4 * len(shape), math.prod(shape)
+    with gzip.GzipFile(fileobj=io.BytesIO(compressed)) as file:
+        content = file.read(header + size + 1)  # one byte more shows that it is another file
     if content[:4] != bytes([0, 0, 8, len(shape)]):
         raise ValueError("it is not an idx file of bytes")
     stored_shape = tuple(np.frombuffer(content, ">u4", len(shape), 4).tolist())
-    if stored_shape != shape or len(content) != header + int(np.prod(shape)):
+    if stored_shape != shape or len(content) != header + size:
         raise ValueError(
-            f"its shape should be {shape}, but its header has {stored_shape}, in {len(content)} bytes"
+            f"its shape should be {shape}, but its header has {stored_shape}, in {len(content)} bytes or more"
         )
     return torch.from_numpy(np.frombuffer(content, np.uint8, offset=header).reshape(shape).copy())
 

@@ -12,14 +12,15 @@ import torch
 
 from unbraid.data.columns import ColumnScaler
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile
 from unbraid.data.factors import FactorSpace
+from unbraid.data.remote_file import RemoteFile
 from unbraid.data.table import Table, read_table
 
 SOURCE = RemoteFile(
-    url="https://raw.githubusercontent.com/abidlabs/contrastive/master/experiments/datasets/Data_Cortex_Nuclear.csv",
-    sha256=None,
-    file="mouse-protein/Data_Cortex_Nuclear.csv",
+    urls=(
+        "https://raw.githubusercontent.com/abidlabs/contrastive/master/experiments/datasets/Data_Cortex_Nuclear.csv",
+    ),
+    file="mouse-protein/Data_Cortex_Nuclear.csv",  # no hash is published; the loader checks the columns
 )
 LICENSE = "CC BY 4.0"
 NON_PROTEIN_COLUMNS = ("MouseID", "Genotype", "Treatment", "Behavior", "class")

@@ -25,7 +25,6 @@ from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.columns import ColumnScaler
 from unbraid.data.credit import credit
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile, RemoteFiles
 from unbraid.data.dsprites import SOURCE as DSPRITES
 from unbraid.data.dsprites import dsprites
 from unbraid.data.emnist import SOURCE as EMNIST
@@ -46,8 +45,10 @@ from unbraid.data.mnist import source as digits_source
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.mouse_protein import SOURCE as MOUSE_PROTEIN
 from unbraid.data.mouse_protein import mouse_protein
+from unbraid.data.mpi3d import SOURCES as MPI3D
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.mpi3d import source as mpi3d_source
+from unbraid.data.remote_file import RemoteFile, RemoteFiles
 from unbraid.data.rooms import rooms
 from unbraid.data.sampling_distribution import SAMPLING_OPTIONS, apply_sampling
 from unbraid.data.shapes3d import SOURCE as SHAPES3D
@@ -66,6 +67,7 @@ class DatasetEntry:
     # Returns the official files for the constructor's options.
     source: Callable[..., RemoteFile | RemoteFiles | ManualDownload | None] | None = None
     fallback: str = ""  # what replaces missing files; empty if the files are required
+    variants: tuple[str, ...] = ()  # the values of `variant`, if each has a file of its own
 
     @property
     def summary(self) -> str:
@@ -80,7 +82,7 @@ DATASETS = {
     "dsprites": DatasetEntry(dsprites, lambda **_: DSPRITES),
     "rooms": DatasetEntry(rooms),
     "shapes3d": DatasetEntry(shapes3d, lambda **_: SHAPES3D),
-    "mpi3d": DatasetEntry(mpi3d, mpi3d_source),
+    "mpi3d": DatasetEntry(mpi3d, mpi3d_source, variants=tuple(MPI3D)),
     "digits": DatasetEntry(digits, digits_source, BUNDLED),
     "colored-mnist": DatasetEntry(colored_mnist, digits_source, BUNDLED),
     "rotation-colored-mnist": DatasetEntry(rotation_colored_mnist, digits_source, BUNDLED),

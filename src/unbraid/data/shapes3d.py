@@ -5,16 +5,21 @@ from pathlib import Path
 import numpy as np
 
 from unbraid.data.dataset import Dataset
-from unbraid.data.download import RemoteFile
 from unbraid.data.factor_split import Split, split_factor_values, split_name
 from unbraid.data.factors import FactorSpace
+from unbraid.data.remote_file import RemoteFile
 from unbraid.data.unpack import map_hdf5, read_hdf5
 
 SPACE = FactorSpace(
     {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
 )
 SOURCE = RemoteFile(
-    url="https://storage.googleapis.com/3d-shapes/3dshapes.h5", sha256=None, file="shapes3d/3dshapes.h5"
+    urls=("https://storage.googleapis.com/3d-shapes/3dshapes.h5",),
+    file="shapes3d/3dshapes.h5",
+    hashes=(
+        "sha256:0a0f6ed98baff276a50f3a081a7434d788da63cb135a98189b2a5b5769be1785",
+    ),  # of TensorFlow Datasets
+    size=267_573_662,
 )
 
 

@@ -10,10 +10,8 @@ import io
 import math
 import os
 import shutil
-import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +22,10 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
+from unbraid.data.numpy_files import DAMAGE, npz_entry, read_header
+from unbraid.data.numpy_files import read_npz as read_npz_arrays
 from unbraid.data.root import cache_folder
+from unbraid.data.size_limit import TooLargeError, check_size
 from unbraid.progress import transient_bar
 
 LARGE = 1 << 28  # arrays of at least this many bytes are mapped
@@ -34,10 +35,11 @@ CHUNK = 1 << 24
 @contextmanager
 def explain_read_errors(path: Path) -> Iterator[None]:
     """Turns any error of reading a file into one sentence that names the file."""
-    damage = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError, KeyError)
     try:
         yield
-    except damage as error:
+    except TooLargeError:
+        raise
+    except DAMAGE as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "it ends too early"
         raise ValueError(
             f"{path} is damaged, cut short or of another kind ({reason}): delete it and download it again."
@@ -46,22 +48,34 @@ def explain_read_errors(path: Path) -> Iterator[None]:
 
 def read_npz(path: Path, member: str) -> np.ndarray:
     """An array of an npz file; pickles are never loaded."""
-    with explain_read_errors(path), np.load(path, allow_pickle=False) as archive:
-        return archive[member]
+    with explain_read_errors(path):
+        return read_npz_arrays(path, [member])[member]
+
+
+def read_first(path: Path, member: str, shape: tuple[int, ...], rows: int) -> UInt8[np.ndarray, "..."]:
+    """The first rows of a uint8 array of the given shape in an npz file."""
+    with explain_read_errors(path), zipfile.ZipFile(path) as archive:
+        with archive.open(npz_entry(archive, member)) as stream:
+            header = read_header(stream)
+            _expect(path, member, header.shape, header.dtype, shape)
+            content = stream.read(rows * math.prod(shape[1:]))
+        return np.frombuffer(content, np.uint8).reshape(-1, *shape[1:])
 
 
 def map_npz(path: Path, member: str, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
     """A uint8 array of the given shape from an npz file."""
     with explain_read_errors(path), zipfile.ZipFile(path) as archive:
-        info = archive.getinfo(f"{member}.npy")
+        info = npz_entry(archive, member)
         with archive.open(info) as stream:
-            stored_shape, dtype, start = _header(stream)
-    _expect(path, member, stored_shape, dtype, shape)
+            header = read_header(stream)
+        if header.is_fortran:
+            raise ValueError("its array is stored column by column")
+    _expect(path, member, header.shape, header.dtype, shape)
     if math.prod(shape) < LARGE:
         return torch.from_numpy(read_npz(path, member))
     if info.compress_type == zipfile.ZIP_STORED:
         with explain_read_errors(path):
-            start += _data_offset(path, info)
+            start = header.start + _data_offset(path, info)
             return torch.from_numpy(np.memmap(path, np.uint8, mode="c", offset=start, shape=shape))
 
     def chunks() -> Iterator[bytes]:
@@ -78,7 +92,8 @@ def read_hdf5(path: Path, member: str) -> np.ndarray:
     import h5py
 
     with explain_read_errors(path), h5py.File(path) as file:
-        stored: Any = file[member]
+        stored = _dataset(file, member)
+        check_size(path, stored.size * stored.dtype.itemsize, stored.id.get_storage_size())
         return stored[...]
 
 
@@ -87,8 +102,9 @@ def map_hdf5(path: Path, member: str, shape: tuple[int, ...]) -> UInt8[Tensor, "
     import h5py
 
     with explain_read_errors(path), h5py.File(path) as file:
-        stored: Any = file[member]
+        stored = _dataset(file, member)
         stored_shape, dtype = stored.shape, stored.dtype
+        check_size(path, math.prod(stored.chunks or ()) * dtype.itemsize)  # a chunk is read at once
     _expect(path, member, stored_shape, dtype, shape)
 
     def chunks() -> Iterator[bytes]:
@@ -105,22 +121,26 @@ def map_hdf5(path: Path, member: str, shape: tuple[int, ...]) -> UInt8[Tensor, "
     return torch.from_numpy(read_hdf5(path, member) if mapped is None else mapped)
 
 
+def _dataset(file: Any, member: str) -> Any:
+    """A dataset of numbers that is stored in the HDF5 file itself, and not in others that it points to."""
+    import h5py
+
+    if isinstance(file.get(member, getlink=True), h5py.ExternalLink):
+        raise ValueError(f"`{member}` is a link to another file")
+    stored = file[member]
+    if not isinstance(stored, h5py.Dataset) or stored.dtype.kind not in "biuf":
+        raise ValueError(f"`{member}` is no array of numbers")
+    if stored.external or stored.is_virtual:
+        raise ValueError(f"`{member}` is stored in other files")
+    return stored
+
+
 def _expect(path: Path, member: str, stored_shape: tuple, dtype: np.dtype, shape: tuple[int, ...]) -> None:
     if tuple(stored_shape) != shape or dtype != np.uint8:
         raise ValueError(
             f"{path} should hold `{member}` of shape {shape} in uint8, but has {tuple(stored_shape)} in "
             f"{dtype}: put the official file there."
         )
-
-
-def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype, int]:
-    """Shape and dtype of the array in an npy stream, and the offset of its data."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read(stream)
-    if fortran:
-        raise ValueError("its array is stored column by column")
-    return shape, dtype, stream.tell()
 
 
 def _data_offset(path: Path, info: zipfile.ZipInfo) -> int:
@@ -149,6 +169,8 @@ def _unpacked(path: Path, member: str, shape: tuple[int, ...], chunks: Iterator[
                 for chunk in chunks:
                     out.write(chunk)
                     advance(len(chunk))
+                out.flush()
+                os.fsync(out.fileno())
             for older in target.parent.glob(f"{path.stem}-*.npy"):
                 if older != target:
                     older.unlink(missing_ok=True)
