@@ -14,10 +14,12 @@ from torch.testing import assert_close
 
 from unbraid.files import (
     acquire_lock,
+    append_line,
     locked,
     read_json,
     read_tensors,
     remove_partial_files,
+    sync_file,
     write_atomically,
     write_json,
     write_tensors,
@@ -65,6 +67,23 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     assert done.returncode != 0 and "could not be written (File too large)" in done.stderr
     assert target.read_bytes() == b"the last good checkpoint"
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
+
+
+def test_a_full_disk_keeps_the_earlier_lines(tmp_path: Path) -> None:
+    append_line(tmp_path / "lines", "one")
+    append_line(tmp_path / "lines", "β")
+    sync_file(tmp_path / "lines")
+    assert (tmp_path / "lines").read_text("utf-8") == "one\nβ\n"
+    with pytest.raises(
+        OSError, match=r"/dev/full could not be extended \(No space left on device\).*Free some"
+    ):
+        append_line(Path("/dev/full"), "two")
+
+
+def test_a_folder_that_cannot_be_locked_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"file cannot be locked \([A-Z].*\)\. Choose an existing folder"):
+        acquire_lock(tmp_path / "file" / ".lock", message="taken")
 
 
 def test_a_write_replaces_the_old_content(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 T = TypeVar("T", bound=tuple)
+R = TypeVar("R")
 
 
 def world_size() -> int:
@@ -102,6 +103,23 @@ def any_rank(conditions: Sequence[bool], device: torch.device) -> tuple[bool, ..
         return tuple(conditions)
     flags = torch.tensor([float(condition) for condition in conditions], device=device)
     return tuple(bool(fraction) for fraction in all_reduce_mean(flags).tolist())
+
+
+def on_rank_zero(action: Callable[[], R]) -> R:
+    """The result of an action of the first process, for all processes; all fail together if it fails."""
+    outcome: list[Any] = [None, None]
+    if rank() == 0:
+        try:
+            outcome[0] = action()
+        except (ValueError, OSError) as error:
+            if world_size() == 1:
+                raise
+            outcome[1] = str(error)
+    if world_size() > 1:
+        dist.broadcast_object_list(outcome)
+        if outcome[1] is not None:
+            raise ValueError(outcome[1])
+    return outcome[0]
 
 
 def init_distributed(device: str, devices: int, nodes: int) -> torch.device:

@@ -39,6 +39,24 @@ def write_atomically(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def append_line(path: Path, line: str) -> None:
+    """Appends a line; a reader may find it incomplete after a crash."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError as error:
+        raise OSError(
+            f"{path} could not be extended ({error.strerror or error}); its earlier lines are unchanged. Free some "
+            "disk space, or choose an existing folder with write permission."
+        ) from error
+
+
+def sync_file(path: Path) -> None:
+    """Makes what was appended to a file survive a power failure."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
 def sync_folder(folder: Path) -> None:
     """Makes renames in a folder survive a power failure, where the file system can do that."""
     with suppress(OSError):  # some network file systems and Windows cannot open or sync a folder
@@ -120,4 +138,9 @@ def acquire_lock(path: Path, *, message: str, timeout: float = 0.0) -> BaseFileL
         lock.acquire(timeout=timeout)
     except Timeout:
         raise ValueError(message) from None
+    except OSError as error:
+        raise OSError(
+            f"{path.parent} cannot be locked ({error.strerror or error}). Choose an existing folder with write "
+            "permission."
+        ) from error
     return lock

@@ -1,8 +1,10 @@
-"""Progress displays: a bar on a terminal, plain lines elsewhere."""
+"""Progress displays: a bar on a terminal, plain lines elsewhere; and signals that stop what takes long."""
 
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -127,3 +129,37 @@ def duration(seconds: float) -> str:
 
 def _format(terms: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has stopped the command; the message says how to continue."""
+
+    def __init__(self, message: str = "", number: int = signal.SIGINT) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+def signal_number(interrupt: KeyboardInterrupt) -> int:
+    """The number of the signal that has stopped a command."""
+    return interrupt.number if isinstance(interrupt, Stopped) else signal.SIGINT
+
+
+@contextmanager
+def signals_handled(names: Collection[str], handle: Callable[[int], None]) -> Iterator[None]:
+    """Calls `handle` with the number of each of these signals that arrives.
+
+    Signals that the system lacks are left out, and so is a SIGHUP that `nohup` ignores.
+    """
+    if threading.current_thread() is not threading.main_thread():  # signal handlers need the main thread
+        yield
+        return
+    numbers = [number for number in signal.Signals if number.name in names]
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {n: old for n, old in before.items() if n.name != "SIGHUP" or old is not signal.SIG_IGN}
+    try:
+        for number in before:
+            signal.signal(number, lambda number, _: handle(number))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,5 +1,7 @@
 """The app and its errors, src/unbraid/cli/main.py."""
 
+import errno
+import os
 import subprocess
 import sys
 import warnings
@@ -43,6 +45,17 @@ def test_a_folder_of_another_version(unbraid: CommandLine, tmp_path: Path) -> No
 def test_a_folder_that_is_not_a_run(unbraid: CommandLine, tmp_path: Path) -> None:
     for command in (["evaluate"], ["report"]):
         assert "is not a run folder" in unbraid(*command, tmp_path).sentence
+
+
+def test_an_error_of_the_system_names_the_file_and_not_its_number(
+    unbraid: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(kind: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "runs/x")
+
+    monkeypatch.setattr("unbraid.cli.list.names_by_kind", read_only)
+    sentence = unbraid("list").sentence
+    assert sentence.startswith("runs/x cannot be read or written (Read-only file system). Check the path")
 
 
 def test_an_internal_error_has_no_traceback(unbraid: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """`unbraid train`: options, data and mistakes in them, src/unbraid/cli/train.py."""
 
+import importlib
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.commandline import SPRITES, CommandLine
+from unbraid.files import append_line, read_tensors
 from unbraid.runs import Run
 
 
@@ -66,12 +69,11 @@ def test_a_full_disk_while_checkpointing(
     unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("train", "beta-vae", *SPRITES, "--out", tmp_path / "run", "--quiet")
-    fsync = os.fsync
-    writes = []
+    fsync, checkpoints = os.fsync, []
 
     def full(file: int) -> None:
-        writes.append(file)
-        if len(writes) == 6:  # within the second checkpoint
+        checkpoints.extend([file] if "checkpoint" in os.readlink(f"/proc/self/fd/{file}") else [])
+        if len(checkpoints) == 2:
             raise OSError(28, "No space left on device")
         fsync(file)
 
@@ -80,6 +82,49 @@ def test_a_full_disk_while_checkpointing(
     assert "No space left on device" in sentence and "--resume" in sentence
     assert (tmp_path / "run" / "checkpoint.safetensors").exists()
     monkeypatch.setattr(os, "fsync", fsync)
+    assert unbraid(*words, "--resume").code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_training_with_a_checkpoint_and_its_exit_code(
+    number: signal.Signals, unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("train", "vae", *SPRITES, "--out", tmp_path / "run", "--steps", 9, "--log-every", 2, "--quiet")
+    with monkeypatch.context() as patch:
+        patch.setattr("unbraid.training.checkpoint.History.add", lambda *line: signal.raise_signal(number))
+        answer = unbraid(*words)
+    assert answer.code == 128 + number
+    assert answer.err == "unbraid: Stopped at step 3 of 9: continue with --resume.\n"
+    assert int(read_tensors(tmp_path / "run" / "checkpoint.safetensors")["step"]) == 3
+    assert unbraid(*words, "--resume").code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_step_ends_with_one_sentence(
+    number: signal.Signals, unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("unbraid.training.train")  # unbraid.training.train is its function
+    monkeypatch.setattr(module, "check_training", lambda *all: signal.raise_signal(number))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        answer = unbraid("train", "vae", *SPRITES, "--out", tmp_path / "run", "--quiet")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert answer.code == 128 + number and answer.out == ""
+    assert answer.err == "unbraid: Stopped: run the same command again (training with --resume).\n"
+
+
+def test_a_full_disk_while_logging(
+    unbraid: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/dev/full answers every write as a full disk does."""
+    words = ("train", "vae", *SPRITES, "--out", tmp_path / "run", "--quiet", "--log-every", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "unbraid.training.checkpoint.append_line", lambda path, line: append_line(Path("/dev/full"), line)
+        )
+        sentence = unbraid(*words).sentence
+    assert "could not be extended (No space left on device)" in sentence and "Errno" not in sentence
     assert unbraid(*words, "--resume").code == 0
 
 

@@ -1,6 +1,9 @@
 """Run folders, src/unbraid/runs/folder.py."""
 
+import itertools
 import json
+import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -8,9 +11,9 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.files import locked, read_tensors, write_tensors
+from unbraid.files import locked, write_tensors
 from unbraid.runs import folder
-from unbraid.runs.folder import FORMAT, History, Run, differences, identity, versions
+from unbraid.runs.folder import FORMAT, Run, differences, identity
 
 SETTINGS = {
     "method": {"name": "beta-vae", "arguments": {"beta": 4.0}},
@@ -63,23 +66,76 @@ def test_resuming_may_ask_for_more_steps_but_not_fewer(tmp_path: Path) -> None:
     run.finish({"w": torch.ones(2)}, step=10)
     assert run.finished
     longer = Run.create(tmp_path / "run", with_steps(20), resume=True)
-    assert longer.steps == 20 and not longer.finished
+    assert longer.steps == 20 and longer.finished and not longer.complete
     with pytest.raises(ValueError, match=r"which differs in training\.steps"):
         Run.create(tmp_path / "run", with_steps(5), resume=True)
 
 
-def test_old_weights_and_scores_stay_until_new_weights_replace_them(tmp_path: Path) -> None:
-    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+def extended(folder: Path) -> Run:
+    """A finished and scored run of 10 steps that is about to be replaced by one of 20."""
+    run = Run.create(folder, SETTINGS, resume=False)
     run.finish({"w": torch.ones(2)}, step=10)
+    write_tensors(folder / "best.safetensors", {"w": torch.ones(2)})
     run.add_scores([{"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}])
-    longer = Run.create(tmp_path / "run", with_steps(20), resume=True)
-    assert_close(read_tensors(run.folder / "model.safetensors"), {"w": torch.ones(2)})
-    assert longer.scores() != []
-    with pytest.raises(FileNotFoundError, match="the run is unfinished"):
-        longer.weights()
+    longer = Run.create(folder, with_steps(20), resume=True)
+    write_tensors(longer.new_path("best.safetensors"), {"w": torch.zeros(2)})
+    return longer
+
+
+def contents(run: Run) -> tuple:
+    """What a reader of the run sees: its steps, weights and scores."""
+    weights = [run.weights(which)["w"].tolist() for which in ("last", "best")]
+    return run.finished, run.steps, weights, [score["value"] for score in run.scores()]
+
+
+OLD = (True, 10, [[1.0, 1.0], [1.0, 1.0]], [0.1])
+NEW = (True, 20, [[0.0, 0.0], [0.0, 0.0]], [])
+
+
+def test_a_finished_model_is_used_while_a_longer_training_runs(tmp_path: Path) -> None:
+    longer = extended(tmp_path / "run")
+    assert contents(Run(tmp_path / "run")) == OLD
     longer.finish({"w": torch.zeros(2)}, step=20)
-    assert longer.finished and longer.scores() == []
-    assert_close(longer.weights(), {"w": torch.zeros(2)})
+    assert contents(Run(tmp_path / "run")) == NEW
+    assert longer.complete and not list(longer.folder.glob(".next-*"))
+    assert "moving" not in json.loads((longer.folder / "finished.json").read_text())
+
+
+def test_killed_between_any_two_writes_the_model_and_its_scores_belong_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old model with its scores or the new one, and the end of the same training completes it."""
+    replace, seen = os.replace, []
+    for moment in range(9):
+        folder, renames = tmp_path / str(moment), itertools.count()
+        longer = extended(folder)
+
+        def killed(
+            source: Path, target: Path, renames: Iterator[int] = renames, moment: int = moment
+        ) -> None:
+            if next(renames) == moment:
+                raise KeyboardInterrupt
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", killed)
+        try:
+            longer.finish({"w": torch.zeros(2)}, step=20)
+        except KeyboardInterrupt:
+            seen.append(contents(Run(folder)))
+        monkeypatch.setattr(os, "replace", replace)
+        again = Run.prepare(folder, with_steps(20), resume=True)
+        again.settle()
+        if not again.complete:
+            again.finish({"w": torch.zeros(2)}, step=20)
+        assert contents(Run(folder)) == NEW and Run(folder).settled
+    assert OLD in seen and NEW in seen and all(content in (OLD, NEW) for content in seen)
+
+
+def test_nothing_is_written_before_a_run_begins(tmp_path: Path) -> None:
+    run = Run.prepare(tmp_path / "run", SETTINGS, resume=False)
+    assert not (tmp_path / "run").exists()
+    run.begin(plan={"method": "vae"})
+    assert Run(tmp_path / "run").plan == {"method": "vae"}
 
 
 def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:
@@ -137,37 +193,6 @@ def test_best_weights(tmp_path: Path) -> None:
     assert_close(run.weights("best"), {"w": torch.ones(2)})
 
 
-@pytest.fixture
-def new_run(tmp_path: Path) -> Run:
-    settings = {"method": {"name": "vae"}, "data": {"name": "sprites"}, "training": {"steps": 10, "seed": 3}}
-    return Run.create(tmp_path / "run", settings, resume=False)
-
-
-def test_later_and_incomplete_lines_are_dropped(new_run: Run) -> None:
-    history = History(new_run, 0)
-    for step in (1, 2, 3):
-        history.add(step, {"loss": float(step)})
-    with open(new_run.folder / "history.jsonl", "a") as file:
-        file.write('{"step": 4, "lo')
-    assert [line["step"] for line in new_run.history()] == [1, 2, 3]
-    History(new_run, 2).add(3, {"loss": 30.0})
-    assert [(line["step"], line["loss"]) for line in new_run.history()] == [(1, 1.0), (2, 2.0), (3, 30.0)]
-
-
-def test_the_callback_gets_each_line(new_run: Run) -> None:
-    lines = []
-    history = History(new_run, 0, lines.append)
-    for step in (1, 2):
-        history.add(step, {"loss": float(step)})
-    assert lines == new_run.history()
-
-
-def test_seconds_continue_from_the_last_line(new_run: Run) -> None:
-    (new_run.folder / "history.jsonl").write_text('{"step": 1, "seconds": 100.0, "loss": 1.0}\n')
-    History(new_run, 1).add(2, {"loss": 0.5})
-    assert 100 <= new_run.history()[-1]["seconds"] < 101
-
-
 def test_identity_depends_on_content_and_not_on_order() -> None:
     assert identity({"a": 1, "b": 2}) == identity({"b": 2, "a": 1}) != identity({"a": 1, "b": 3})
 
@@ -175,9 +200,3 @@ def test_identity_depends_on_content_and_not_on_order() -> None:
 def test_differences_have_dotted_names() -> None:
     one, other = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"b": 2, "c": [1]}}
     assert differences(one, other) == {"a.b", "d"} and differences(one, one) == set()
-
-
-def test_versions() -> None:
-    found = versions("cpu")
-    assert found["torch"] == torch.__version__ and found["device"].startswith("cpu (")
-    assert {"unbraid", "python", "numpy", "platform"} <= found.keys()

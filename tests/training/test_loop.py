@@ -1,5 +1,6 @@
 """The training loop, src/unbraid/training/loop.py; what a whole run leaves behind is tested in test_train.py."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,8 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.draws import IIDDraw
 from unbraid.methods import BetaVAE
 from unbraid.runs.folder import Run
-from unbraid.training.config import LoopConfig, TrainConfig
+from unbraid.training.config import LoopConfig, TrainConfig, run_settings
 from unbraid.training.loop import Trainer, terms_as_floats
-from unbraid.training.train import run_settings
 from unbraid.types import Terms
 
 
@@ -62,6 +62,44 @@ def test_a_checkpoint_is_written_when_it_is_due(tmp_path: Path) -> None:
     next(steps)
     next(steps)
     assert trainer_of(one).state.step == 1
+
+
+def test_the_history_is_on_disk_before_the_checkpoint_that_continues_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, written = trainer(tmp_path / "run", checkpoint_seconds=-1.0, log_every=1), []
+    fsync = os.fsync
+
+    def recorded(handle: int) -> None:
+        written.append(os.readlink(f"/proc/self/fd/{handle}"))
+        fsync(handle)
+
+    steps = one.steps(lambda: False)
+    next(steps)
+    monkeypatch.setattr(os, "fsync", recorded)
+    next(steps)
+    names = [Path(path).name.lstrip(".").partition(".")[0] for path in written]
+    assert names == ["history", "checkpoint", "run"]  # the folder at last
+
+
+def test_another_number_of_threads_is_said_and_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, number = trainer(tmp_path / "run"), torch.get_num_threads()
+    with pytest.raises(KeyboardInterrupt):
+        list(one.steps(lambda: one.state.step >= 3))
+    assert one.versions()["threads"] == str(number)
+    torch.set_num_threads(number + 1)
+    try:
+        again = trainer_of(one)
+        sentence = f"continues with {number + 1} threads instead of {number}"
+        assert sentence in capsys.readouterr().err
+        assert again.versions()["threads"] == f"{number}, {number + 1} from step 3"
+        list(again.steps(lambda: False))
+        assert again.finish().finished
+        assert trainer_of(one).versions() == again.versions() and not capsys.readouterr().err
+    finally:
+        torch.set_num_threads(number)
 
 
 def test_terms_of_later_players_carry_the_players_name() -> None:

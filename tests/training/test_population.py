@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from unbraid.progress import Stopped
 from unbraid.runs.folder import Run
 from unbraid.studies.plan import Plan, replace
 from unbraid.training.config import LoopConfig
@@ -30,6 +31,7 @@ class FakeTrainer(Trainer):
 
     def __init__(self, name: str, turns: int, log: list[str], *, fails: bool = False) -> None:
         self.name, self.turns, self.log, self.fails = name, turns, log, fails
+        self.closed = False
 
     def steps(self, stop_requested: Callable[[], bool], *, turn: int | float = 0) -> Iterator[None]:
         for _ in range(self.turns):
@@ -39,7 +41,10 @@ class FakeTrainer(Trainer):
             yield
             if stop_requested():
                 self.log.append(f"{self.name} saved")
-                raise KeyboardInterrupt
+                raise Stopped
+
+    def close(self) -> None:
+        self.closed = True
 
     def finish(self) -> Run:
         run = Run.__new__(Run)
@@ -73,7 +78,9 @@ def test_trainings_take_turns_and_the_others_wait_for_one_to_end() -> None:
 def test_a_training_that_fails_does_not_stop_the_others() -> None:
     log: list[str] = []
     ended: dict[int, Any] = {}
-    population([FakeTrainer("a", 2, log, fails=True), FakeTrainer("b", 2, log)]).train(2, ended.__setitem__)
+    trainers = [FakeTrainer("a", 2, log, fails=True), FakeTrainer("b", 2, log)]
+    population(trainers).train(2, ended.__setitem__)
+    assert all(trainer.closed for trainer in trainers)
     assert isinstance(ended[0], FloatingPointError) and ended[1].folder == Path("b") and log == ["b", "b"]
 
 
@@ -87,6 +94,7 @@ def test_a_stop_lets_every_training_save() -> None:
     with pytest.raises(KeyboardInterrupt):
         population(trainers).train(2, lambda number, outcome: None)
     assert log[-2:] == ["a saved", "b saved"]
+    assert all(trainer.closed for trainer in trainers)
 
 
 def test_every_plan_gets_a_run_of_its_own(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import sys
 import threading
 
 import pytest
+import torch
 
-from unbraid.training.process import keep_freed_memory, stop_requested
+from unbraid.progress import Stopped
+from unbraid.training.process import deterministic_kernels, keep_freed_memory, stop_requested, versions
 
 FAULTS = """
 import resource, sys
@@ -55,7 +57,7 @@ def test_a_c_library_without_the_option_is_left_alone(monkeypatch: pytest.Monkey
     assert not keep_freed_memory()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_becomes_an_answer_and_the_old_handler_comes_back(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with stop_requested() as stop:
@@ -63,6 +65,74 @@ def test_a_signal_becomes_an_answer_and_the_old_handler_comes_back(number: signa
         os.kill(os.getpid(), number)
         assert stop()
     assert signal.getsignal(number) is before
+
+
+def test_the_signal_is_kept_with_the_reason() -> None:
+    with pytest.raises(Stopped, match="at step 3") as stopped, stop_requested():
+        signal.raise_signal(signal.SIGTERM)
+        raise Stopped("Stopped at step 3.")
+    assert stopped.value.number == signal.SIGTERM
+
+
+def test_a_second_signal_ends_the_training_at_once() -> None:
+    with (
+        pytest.raises(Stopped, match="at once: continue from the last checkpoint") as stopped,
+        stop_requested(),
+    ):
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError("the second signal was ignored")
+    assert stopped.value.number == signal.SIGTERM
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_requested() as stop:
+            signal.raise_signal(signal.SIGHUP)
+            assert not stop()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+CUDA = torch.device("cuda")  # a name only
+
+
+def test_deterministic_kernels_are_used_within_and_only_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    with deterministic_kernels(True, CUDA):
+        assert torch.are_deterministic_algorithms_enabled() and not torch.backends.cudnn.benchmark
+        assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    assert not torch.are_deterministic_algorithms_enabled() and torch.backends.cudnn.benchmark
+    for enabled, device in ((False, CUDA), (True, torch.device("cpu"))):
+        with deterministic_kernels(enabled, device):
+            assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_a_kernel_without_a_deterministic_form_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    with (
+        pytest.raises(
+            ValueError, match=r"cannot be deterministic: x does not have .*\. Remove --deterministic"
+        ),
+        deterministic_kernels(True, CUDA),
+    ):
+        raise RuntimeError(
+            "x does not have a deterministic implementation, but you set it. You can file an issue"
+        )
+    with pytest.raises(RuntimeError, match="out of memory"), deterministic_kernels(True, CUDA):
+        raise RuntimeError("out of memory")
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_matrix_products_cannot_become_deterministic_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    needed = pytest.raises(ValueError, match="set the environment variable CUBLAS_WORKSPACE_CONFIG")
+    with needed, deterministic_kernels(True, CUDA):
+        pass
 
 
 def test_outside_the_main_thread_nobody_asks() -> None:
@@ -76,3 +146,9 @@ def test_outside_the_main_thread_nobody_asks() -> None:
     thread.start()
     thread.join()
     assert answers == [False]
+
+
+def test_versions() -> None:
+    found = versions("cpu")
+    assert found["torch"] == torch.__version__ and found["device"].startswith("cpu (")
+    assert {"unbraid", "python", "numpy", "platform"} <= found.keys()

@@ -24,6 +24,7 @@ from unbraid.cli.select import select
 from unbraid.cli.spelling import Command, Group
 from unbraid.cli.study import study
 from unbraid.cli.train import MethodCommands
+from unbraid.progress import Stopped, signal_number, signals_handled
 
 
 class MainGroup(TyperGroup):
@@ -32,6 +33,20 @@ class MainGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; SIGINT, SIGTERM and SIGHUP end it with one sentence, and exit code 130, 143 or 129."""
+        try:
+            with signals_handled(("SIGTERM", "SIGHUP"), _stop):
+                return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            message = str(interrupt) or "Stopped: run the same command again (training with --resume)."
+            print(f"unbraid: {message}", file=sys.stderr)
+            raise typer.Exit(128 + signal_number(interrupt)) from None
+
+
+def _stop(number: int) -> None:
+    raise Stopped("", number)
 
 
 FIRST = ("demo", "list", "train", "evaluate", "report", "explore", "study", "compare", "select")
@@ -114,7 +129,7 @@ def main() -> None:
         )
         sys.exit(2)
     except (ValueError, OSError, FloatingPointError) as error:
-        print(f"unbraid: {error}", file=sys.stderr)
+        print(f"unbraid: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:
         if os.environ.get("UNBRAID_DEBUG"):
@@ -123,3 +138,13 @@ def main() -> None:
         print(f"unbraid: Internal error in Unbraid, please report it ({kind}: {error}).", file=sys.stderr)
         print("Set UNBRAID_DEBUG=1 for the traceback.", file=sys.stderr)
         sys.exit(1)
+
+
+def _sentence(error: Exception) -> str:
+    """The message of an error; one that the system has raised names the file and what to do."""
+    if not isinstance(error, OSError) or error.strerror is None or error.filename is None:
+        return str(error)
+    return (
+        f"{error.filename} cannot be read or written ({error.strerror}). Check the path, its permissions and the space "
+        "on its disk."
+    )

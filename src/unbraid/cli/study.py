@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, Device, print_json
+from unbraid.progress import Stopped, signal_number
 
 if TYPE_CHECKING:
     from unbraid.studies import Recipe, StudyResult
@@ -80,9 +81,9 @@ def study(
             gpus_per_run=gpus_per_run,
             quiet=as_json,
         )
-    except KeyboardInterrupt:
-        print("unbraid: The study was stopped. Run the same command again to continue.", file=sys.stderr)
-        raise typer.Exit(130) from None
+    except KeyboardInterrupt as interrupt:
+        message = "The study was stopped. Run the same command again to continue."
+        raise Stopped(message, signal_number(interrupt)) from None
     _print_result(result, plans, as_json)
 
 

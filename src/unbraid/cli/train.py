@@ -1,7 +1,6 @@
 """`unbraid train METHOD`: one subcommand per method, its options read from the constructors' signatures."""
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -204,12 +203,7 @@ def _train(method: str, common: dict[str, Any], options: Mapping[str, Any]) -> N
     del common["config"]  # its words were put in the place of the option
     out, root, as_json = common.pop("out"), common.pop("data_root"), common.pop("json")
     common["quiet"] |= as_json
-    try:
-        run = plan.run(out, root=root, **common)
-    except KeyboardInterrupt as interrupt:  # Typer would print "Aborted!" instead of the message
-        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    _print_run(run, method, as_json)
+    _print_run(plan.run(out, root=root, **common), method, as_json)
 
 
 def _print_run(run: "Run", method: str, as_json: bool) -> None:

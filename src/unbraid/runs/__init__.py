@@ -1,7 +1,7 @@
 """The run folder, its trained model, and its dataset opened again."""
 
 from unbraid.runs.exported_model import FORMAT
-from unbraid.runs.folder import History, Run, identity, versions
+from unbraid.runs.folder import Run, create_folder, identity
 from unbraid.runs.model import Model, as_observations, load
 from unbraid.runs.rebuild import method_of
 from unbraid.runs.run_dataset import evaluation_dataset, standardized_for, training_dataset
@@ -9,16 +9,15 @@ from unbraid.runs.scores import Scores
 
 __all__ = [
     "FORMAT",
-    "History",
     "Model",
     "Run",
     "Scores",
     "as_observations",
+    "create_folder",
     "evaluation_dataset",
     "identity",
     "load",
     "method_of",
     "standardized_for",
     "training_dataset",
-    "versions",
 ]

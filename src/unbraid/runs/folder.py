@@ -11,30 +11,31 @@
     scores.json             one entry per score, with its protocol, sample sizes and seed
     figures/                images
 
+While a finished run is trained further, its new files wait as hidden `.next-NAME`. `finished.json` then names them as
+`moving`, and they take the place of the old ones.
+
 All files are JSON or safetensors, so that any tool can read a run, and reading a run never runs code from it. Folders
 of one format number stay readable by every later release with the same major version.
 """
 
 import hashlib
 import json
-import platform
-import time
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy
-import torch
 from torch import Tensor
 
 from unbraid.data import ColumnScaler
-from unbraid.files import locked, read_json, read_tensors, write_atomically, write_json, write_tensors
+from unbraid.files import locked, read_json, read_tensors, sync_folder, write_json, write_tensors
 from unbraid.runs.scores import Scores
 from unbraid.settings import differences
 
 FORMAT = 1
 PARTS = ("method", "data", "training")
 WEIGHTS = {"last": "model.safetensors", "best": "best.safetensors"}
+NEXT = ".next-"  # beginning of the names of files that wait for the end of a training
 
 SCORES_PATIENCE = 30.0  # seconds; writing takes milliseconds
 
@@ -43,8 +44,8 @@ class Run:
     """One run folder."""
 
     def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
-        path = self.folder / "run.json"
+        self.folder, self._extends = Path(folder), False
+        path = self.path("run.json")
         try:
             self.settings: dict[str, Any] = read_json(path)
         except FileNotFoundError:
@@ -67,12 +68,20 @@ class Run:
     @classmethod
     def create(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
         """A new folder with these settings or, with `resume`, the folder that already has them."""
+        run = cls.prepare(folder, settings, resume=resume)
+        run.begin()
+        return run
+
+    @classmethod
+    def prepare(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
+        """What `create` returns, before anything is written; `begin` writes it."""
         folder = Path(folder)
         settings = json.loads(json.dumps({"format": FORMAT, **settings}))  # as JSON: lists instead of tuples
         if not (folder / "run.json").exists():
-            _create_folder(folder)
-            write_json(folder / "run.json", settings)
-            return cls(folder)
+            _check_new_folder(folder)
+            run = cls.__new__(cls)
+            run.folder, run.settings, run._extends = folder, settings, False
+            return run
         run = cls(folder)
         if not resume:
             state = "a finished" if run.finished else "an unfinished"
@@ -87,17 +96,57 @@ class Run:
                 f"{folder} contains another run, which differs in {', '.join(differing)}. Resume with the same "
                 "settings (only --steps may be larger), or choose another folder."
             )
-        if longer:  # the old weights stay until the new ones replace them
-            write_json(folder / "run.json", settings)
-            run = cls(folder)
+        run.settings, run._extends = settings, run.finished
         return run
 
+    def begin(self, **documents: Any) -> None:
+        """Writes the settings and further JSON files; those of a finished run stay until `finish` replaces them."""
+        create_folder(self.folder)
+        for name, content in {"run": self.settings, **documents}.items():
+            write_json(self.new_path(f"{name}.json"), content)
+
     def finish(self, weights: Mapping[str, Tensor], step: int) -> None:
-        """Writes the last weights and deletes the scores of earlier weights."""
-        (self.folder / "finished.json").unlink(missing_ok=True)
-        (self.folder / "scores.json").unlink(missing_ok=True)
-        write_tensors(self.folder / WEIGHTS["last"], weights)
-        write_json(self.folder / "finished.json", {"step": step, "steps": self.steps})
+        """Writes the last weights. They replace the weights and scores of a shorter training at once.
+
+        A process that is killed between any two writes leaves the old model with its scores, or the new model.
+        """
+        if self._extends:
+            write_json(self.new_path("scores.json"), [])
+        else:
+            (self.folder / "scores.json").unlink(missing_ok=True)
+        write_tensors(self.new_path(WEIGHTS["last"]), weights)
+        moving = sorted(path.name.removeprefix(NEXT) for path in self.folder.glob(f"{NEXT}*"))
+        ending = {"step": step, "steps": self.steps}
+        write_json(self.folder / "finished.json", ending | ({"moving": moving} if moving else {}))
+        self.settle()
+        self._extends = True
+
+    def settle(self) -> None:
+        """Moves the files of a longer training to their places, which a killed process may have left undone."""
+        ending = self._ending()
+        if moving := ending.pop("moving", []):
+            for name in moving:
+                if (new := self.folder / f"{NEXT}{name}").exists():
+                    os.replace(new, self.folder / name)
+            sync_folder(self.folder)
+            write_json(self.folder / "finished.json", ending)
+
+    def path(self, name: str) -> Path:
+        """Where the file of the run with this name is: a longer training may have finished without moving it."""
+        new = self.folder / f"{NEXT}{name}"
+        return new if name in self._ending().get("moving", []) and new.exists() else self.folder / name
+
+    def new_path(self, name: str) -> Path:
+        """Where a training writes the file with this name."""
+        return self.folder / (f"{NEXT}{name}" if self._extends else name)
+
+    def _ending(self) -> dict[str, Any]:
+        """What finished.json says; nothing for an unfinished run."""
+        try:
+            ending = read_json(self.folder / "finished.json")
+        except (OSError, ValueError):
+            return {}
+        return ending if isinstance(ending, dict) else {}
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else "unfinished"
@@ -142,18 +191,24 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        """Whether training reached the number of steps in the settings, or stopped early."""
-        try:
-            ending = json.loads((self.folder / "finished.json").read_text())
-        except (OSError, json.JSONDecodeError):
-            return False
-        return ending["steps"] == self.steps and (self.folder / WEIGHTS["last"]).exists()
+        """Whether the run has a trained model, which can be used; it stays while the run is trained further."""
+        return "steps" in self._ending() and self.path(WEIGHTS["last"]).exists()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model was trained with the number of steps in the settings, or stopped early."""
+        return self.finished and self._ending()["steps"] == self.steps
+
+    @property
+    def settled(self) -> bool:
+        """Whether all files are in their places, so that nothing need be written."""
+        return "moving" not in self._ending()
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:
         """The trained weights: `last`, or `best` for the lowest validation loss."""
         if which not in WEIGHTS:
             raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}; got {which!r}.")
-        path = self.folder / WEIGHTS[which]
+        path = self.path(WEIGHTS[which])
         if which == "last" and not self.finished:
             raise FileNotFoundError(
                 f"{self.folder} has no {path.name} yet: the run is unfinished. Continue it with --resume."
@@ -174,17 +229,17 @@ class Run:
     @property
     def plan(self) -> dict[str, Any] | None:
         """The plan that repeats the run; None if its method or dataset was made in Python."""
-        path = self.folder / "plan.json"
+        path = self.path("plan.json")
         return read_json(path) if path.exists() else None
 
     def versions(self) -> dict[str, str]:
         """Versions, platform and device of the training; empty if there is no versions.json."""
-        path = self.folder / "versions.json"
+        path = self.path("versions.json")
         return json.loads(path.read_text()) if path.exists() else {}
 
     def scores(self) -> Scores:
         """The scores, with the latest value of each."""
-        path = self.folder / "scores.json"
+        path = self.path("scores.json")
         return Scores(json.loads(path.read_text()) if path.exists() else [])
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
@@ -196,53 +251,7 @@ class Run:
         message = f"Another process is writing scores into {self.folder} and does not end. End it, and run this again."
         with locked(self.folder / ".scores.lock", message=message, timeout=SCORES_PATIENCE):
             merged = {key(score): score for score in [*self.scores(), *scores]}
-            write_json(self.folder / "scores.json", list(merged.values()))
-
-
-class History:
-    """Appends lines to history.jsonl.
-
-    Args:
-        run: The run.
-        step: The step from which training continues; later lines are dropped first.
-        callback: A function that is also called with each new line.
-    """
-
-    def __init__(
-        self, run: Run, step: int, callback: Callable[[Mapping[str, Any]], None] | None = None
-    ) -> None:
-        lines = [line for line in run.history() if line["step"] <= step]
-        self._path = run.folder / "history.jsonl"
-        write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in lines).encode())
-        self._start = time.monotonic() - (lines[-1]["seconds"] if lines else 0.0)
-        self._callback = callback
-
-    def add(self, step: int, terms: Mapping[str, float]) -> None:
-        """Appends the terms of a step and the seconds of training so far."""
-        seconds = round(time.monotonic() - self._start, 3)
-        line = {"step": step, "seconds": seconds, **terms}
-        with open(self._path, "a") as file:
-            file.write(json.dumps(line) + "\n")
-        if self._callback is not None:
-            self._callback(line)
-
-
-def versions(device: torch.device | str) -> dict[str, str]:
-    """Versions of Unbraid, Python and its packages, the platform and the device."""
-    from unbraid import __version__
-
-    device = torch.device(device)
-    hardware = (
-        torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or device.type
-    )
-    return {
-        "unbraid": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": numpy.__version__,
-        "platform": platform.platform(),
-        "device": f"{device.type} ({hardware})",
-    }
+            write_json(self.path("scores.json"), list(merged.values()))
 
 
 def identity(settings: Mapping[str, Any]) -> str:
@@ -251,13 +260,17 @@ def identity(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
-def _create_folder(folder: Path) -> None:
-    """Creates a folder for a run; raises if it is a file or contains other files."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file. Choose a folder for the run.")
-    if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
-        raise ValueError(f"{folder} is not empty and is not a run folder. Choose a new or empty folder.")
+def create_folder(folder: Path) -> None:
+    """Creates the folder of a run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"{folder} cannot be created ({error.strerror}). Choose another folder.") from None
+
+
+def _check_new_folder(folder: Path) -> None:
+    """Raises if a folder for a new run is a file or contains other files."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file. Choose a folder for the run.")
+    if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
+        raise ValueError(f"{folder} is not empty and is not a run folder. Choose a new or empty folder.")

@@ -1,13 +1,18 @@
-"""How a method is trained, as plain data."""
+"""How a method is trained, as plain data, and what the run folder says of it: the settings and the plan."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
-from unbraid.data import Dataset
-from unbraid.methods import Method
+from unbraid.custom_code import digest, plugin_name, reference
+from unbraid.data import DRAWS, Dataset, Draw, constructor
+from unbraid.methods import ENTRY_POINTS, Method, built_arguments
 from unbraid.optimizers import Optimizer
+from unbraid.options import options_of
+from unbraid.runs import Run, identity
 from unbraid.schedules import Schedule
+from unbraid.settings import to_json
 
 Precision = Literal["float32", "bf16"]
 
@@ -30,6 +35,8 @@ class TrainConfig:
         val_fraction: Fraction of the training data held out for validation; 0 for none.
         val_every: Steps between two validations.
         patience: Stop after this many validations without improvement; 0 never stops.
+        deterministic: Whether to use only CUDA kernels that give the same weights every time, which takes longer. No
+            effect on a CPU.
     """
 
     steps: int = 0
@@ -45,6 +52,7 @@ class TrainConfig:
     val_fraction: float = 0.0
     val_every: int = 1000
     patience: int = 0
+    deterministic: bool = False
 
     def __post_init__(self) -> None:
         if (self.steps > 0) == (self.epochs > 0) or not math.isfinite(self.epochs):
@@ -117,3 +125,55 @@ def split_options(options: dict[str, Any]) -> tuple[TrainConfig, LoopConfig]:
     of_loop = {field.name for field in fields(LoopConfig)} & options.keys()
     training = {name: value for name, value in options.items() if name not in of_loop}
     return TrainConfig(**training), LoopConfig(**{name: options[name] for name in of_loop})
+
+
+def run_settings(
+    method: Method, dataset: Dataset, draw: Draw, config: TrainConfig, init_from: Path | str | None = None
+) -> dict[str, Any]:
+    """Everything that makes two runs the same run."""
+    return {
+        "method": {"name": method.name(), "arguments": to_json(method.arguments), **_source(type(method))},
+        "data": dataset.description(),
+        "draw": {"name": type(draw).__name__, "arguments": _fields_as_json(draw), **_source(type(draw))},
+        "training": _fields_as_json(config),
+        "init_from": None if init_from is None else identity(Run(init_from).settings),
+    }
+
+
+def run_plan(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> dict[str, Any] | None:
+    """Names and all options by owner, with which the run can be repeated; None if an object was made in Python."""
+    if method.network_options is None or dataset.origin is None:
+        return None
+    cls, origin = type(method), dataset.origin
+    own_size = cls.code_size_options != ("latent_dim",)
+    of_data = options_of(constructor(origin["name"]), leave_out=("root", "path"))
+    options = {
+        "method": {
+            name: value for name, value in method.arguments.items() if name not in built_arguments(cls)
+        },
+        "network": {k: v for k, v in method.network_options.items() if k != "latent_dim" or not own_size},
+        "data": {name: option.default for name, option in of_data.items()} | origin["options"],
+        "draw": _fields_as_json(draw),
+        "training": _fields_as_json(config),
+    }
+    source = _source(cls)
+    standard = DRAWS.get(cls.batch_type) is type(draw)
+    return {
+        "method": reference(cls) if "code" in source else method.name(),
+        "data": origin["name"],
+        "draw": None if standard else reference(type(draw)),
+        "options": to_json(options),
+    }
+
+
+def _fields_as_json(settings: Any) -> dict[str, Any]:
+    """The fields of a dataclass, or the public attributes of another object."""
+    names = [field.name for field in fields(settings)] if is_dataclass(settings) else vars(settings)
+    return {name: to_json(getattr(settings, name)) for name in names if not name.startswith("_")}
+
+
+def _source(cls: type) -> dict[str, Any]:
+    """The reference of your own class and a hash of its source; nothing for a class of Unbraid or of a package."""
+    if cls.__module__.startswith("unbraid.") or plugin_name(ENTRY_POINTS, cls) is not None:
+        return {}
+    return {"code": reference(cls), "source": digest(cls)}

@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import torch
@@ -14,11 +14,13 @@ from unbraid.data import Dataset, Draw
 from unbraid.distributed import all_reduce_mean, any_rank, rank, shard_batch, world_size
 from unbraid.files import write_tensors
 from unbraid.methods import ClosedForm, HasPostTraining, Method
-from unbraid.progress import progress
-from unbraid.runs import History, Run
+from unbraid.progress import Stopped, progress
+from unbraid.runs import Run
 from unbraid.seeds import derive_seed
 from unbraid.training.checkpoint import (
     FILE_NAME,
+    RESTORE,
+    History,
     TrainState,
     check_weights_finite,
     load_checkpoint,
@@ -28,6 +30,7 @@ from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
 from unbraid.training.estimate import estimate
 from unbraid.training.post_training import run_post_training
+from unbraid.training.process import versions
 from unbraid.training.step import NonFiniteDetector, TrainingStep
 from unbraid.training.streams import OwnStream
 from unbraid.training.tracking import open_logger
@@ -46,7 +49,7 @@ class Trainer:
         dataset: The training data, on the same device.
         draw: How batches are sampled.
         config: How to train.
-        run: The run folder; training continues from its checkpoint.
+        run: The run folder; training continues from its checkpoint. Nothing is written before the first step.
         val_dataset: The held-out observations of the validation loss.
         loop: What to show and save on the way.
         varying: Numeric options in which this training differs from others that share the CUDA device; None for a
@@ -75,10 +78,10 @@ class Trainer:
         )
         self.val_dataset, self.loop, self.varying = val_dataset, loop, varying
         self.device, self.alone, self.is_rank_zero = method.step.device, varying is None, rank() == 0
+        self.resources = ExitStack()  # what `close` releases, such as the lock of the run folder
         self.title = f"{run.method_name} on {run.data_name}"
         self.terms: dict[str, Terms] = {}
         self.own_stream = nullcontext() if self.alone else OwnStream(self.device)
-        self.logger = open_logger(loop.logger, run) if loop.logger and self.is_rank_zero else None
         with self.own_stream:
             self._open()
         shown = self.alone and self.is_rank_zero and not loop.quiet
@@ -108,7 +111,7 @@ class Trainer:
                 if stop or save:
                     self._save()
             if stop:
-                raise KeyboardInterrupt(f"Stopped at step {state.step} of {steps}: continue with --resume.")
+                raise Stopped(f"Stopped at step {state.step} of {steps}: continue with --resume.")
 
     def finish(self) -> Run:
         """Runs the method's post-training hook, if it has one, and writes the last weights."""
@@ -120,6 +123,17 @@ class Trainer:
                 self.run.finish(self.method.state_dict(), self.state.step)
         self.method.eval()
         return self.run
+
+    def versions(self) -> dict[str, str]:
+        """What the weights depend on besides the settings: versions, the device, and numbers of threads by step."""
+        threads = [
+            f"{number} from step {step}" if step else str(number) for step, number in self.state.threads
+        ]
+        return versions(self.device) | {"threads": ", ".join(threads)}
+
+    def close(self) -> None:
+        """Closes the logger and releases the run folder."""
+        self.resources.close()
 
     @property
     def done(self) -> bool:
@@ -151,18 +165,43 @@ class Trainer:
         else:
             torch.manual_seed(noise_seed)
         self._checkpoint = self.run.folder / FILE_NAME
-        resumes = self._checkpoint.exists()
-        self.state = (
-            load_checkpoint(self._checkpoint, self._training_step, self._data) if resumes else TrainState()
-        )
+        self._resumes = self._checkpoint.exists()
+        self.state = self._restored()
+        self._note_threads()
         self._graph_step = CUDAGraphStep(self._eager_step, device, [self._data]) if uses_graph else None
-        log = None if self.logger is None else self.logger.log
-        self._history = History(self.run, self.state.step, log) if self.is_rank_zero else None
+        self._history: History | None = None
         self._saved_at = time.monotonic()
 
+    def _restored(self) -> TrainState:
+        """The progress in the checkpoint, whose content is restored; that of a new training without a checkpoint."""
+        if self._resumes:
+            return load_checkpoint(self._checkpoint, self._training_step, self._data, steps=self.config.steps)
+        if self.run.finished:
+            raise FileNotFoundError(
+                f"{self._checkpoint} is missing, so that the run cannot be extended. {RESTORE}"
+            )
+        return TrainState()
+
+    def _note_threads(self) -> None:
+        """Records the number of threads; a change is said on a CPU, where the order of sums depends on it."""
+        now = torch.get_num_threads()
+        before = self.state.change_threads(now)
+        if before is not None and self.device.type == "cpu" and self.is_rank_zero:
+            print(
+                f"{self.title}: warning: the run continues with {now} threads instead of {before}, so that its weights "
+                f"will differ in their last digits. Set OMP_NUM_THREADS={before} to keep them.",
+                file=sys.stderr,
+                flush=True,
+            )
+
     def _before_first_step(self) -> None:
-        """Fits a method in closed form, and keeps the first weights in a checkpoint."""
-        if self._checkpoint.exists():
+        """Opens the history, fits a method in closed form, and keeps the first weights in a checkpoint."""
+        if self.is_rank_zero:
+            log = None
+            if self.loop.logger is not None:
+                log = self.resources.enter_context(open_logger(self.loop.logger, self.run)).log
+            self._history = History(self.run, self.state.step, log)
+        if self._resumes:
             return
         if isinstance(self.method, ClosedForm):
             background = self.dataset.background
@@ -218,14 +257,15 @@ class Trainer:
         state.since_best = 0 if improved else state.since_best + 1
         state.best = min(state.best, loss)
         if improved and self.is_rank_zero:
-            write_tensors(self.run.folder / "best.safetensors", self.method.state_dict())
+            write_tensors(self.run.new_path("best.safetensors"), self.method.state_dict())
         if self._history is not None:
             self._history.add(state.step, terms_as_floats(self.terms) | {"validation": loss})
 
     def _save(self) -> None:
         self._nonfinite.raise_if_found(self.run.folder)
         check_weights_finite(self.method, self.state.step, self.run.folder)
-        if self.is_rank_zero:
+        if self._history is not None:
+            self._history.sync()
             save_checkpoint(self._checkpoint, self.state, self._training_step, self._data)
         self._saved_at = time.monotonic()
 

@@ -9,7 +9,7 @@ import functools
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -19,12 +19,12 @@ import torch
 from unbraid.data import Dataset, Draw
 from unbraid.distributed import choose_device
 from unbraid.methods import Method
-from unbraid.progress import progress
+from unbraid.progress import Stopped, progress
 from unbraid.runs import Run
 from unbraid.settings import to_json
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.loop import Trainer
-from unbraid.training.process import stop_requested
+from unbraid.training.process import deterministic_kernels, stop_requested
 from unbraid.training.train import move_to_device, open_trainer
 
 MAX_CONCURRENT = 16  # models on the device; β-VAEs at 64×64 gain nothing from more than 8
@@ -124,6 +124,8 @@ class _Population:
     ) -> None:
         self.plans, self.folders, self.device, self.resume, self.loop = plans, folders, device, resume, loop
         self.datasets = _SharedDatasets(root, device)
+        # The choice holds for the whole process: models without the option then use these kernels, too.
+        self.deterministic = any(plan.training().get("deterministic", False) for plan in plans)
 
     def train(self, max_concurrent: int, end: Callable[[int, Run | Exception], None]) -> None:
         """Trains every plan; a plan's number and outcome go to `end`."""
@@ -133,6 +135,7 @@ class _Population:
             0,
         )
         with (
+            deterministic_kernels(self.deterministic, self.device),
             progress("population", len(self.plans), quiet=self.loop.quiet, unit="models") as bar,
             stop_requested() as stop,
         ):
@@ -149,12 +152,14 @@ class _Population:
                 try:
                     outcome = _attempt(functools.partial(_advance_one, trainer, turns))
                 except KeyboardInterrupt:
-                    for _, _, others in running:
-                        _save(others)
+                    trainer.close()
+                    for _, other, others in running:
+                        _save(other, others)
                     raise
                 if outcome is None:
                     running.append((number, trainer, turns))
                 else:
+                    trainer.close()
                     end(number, outcome)
                     ended += 1
                 bar.show(ended, {"concurrent": float(len(running))})
@@ -207,9 +212,9 @@ def _advance_one(trainer: Trainer, turns: Iterator[None]) -> Run | None:
     return trainer.finish()
 
 
-def _save(turns: Iterator[None]) -> None:
+def _save(trainer: Trainer, turns: Iterator[None]) -> None:
     """Lets a training write its checkpoint after a stop was requested: it takes one more step and saves."""
-    with suppress(Exception, KeyboardInterrupt):
+    with closing(trainer), suppress(Exception, Stopped):
         for _ in turns:
             pass
 

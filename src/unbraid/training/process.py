@@ -1,32 +1,93 @@
-"""The training process: signals that stop it between two steps, and memory that it keeps between steps."""
+"""The training process: its versions, signals that stop it between two steps, deterministic kernels, and memory that
+it keeps between steps."""
 
 import ctypes
-import signal
-import threading
+import os
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+import numpy
+import torch
+
+from unbraid.progress import Stopped, signals_handled
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's names for what mallopt sets
 KEPT_BYTES = 1 << 30  # bytes; the activations of a step are far smaller
 MAX_MMAP_THRESHOLD = 1 << 25  # the largest threshold that every glibc accepts
+CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
+DETERMINISTIC_WORKSPACES = (":4096:8", ":16:8")  # NVIDIA's documentation, cuBLAS, "Results reproducibility"
 
 
 @contextmanager
 def stop_requested() -> Iterator[Callable[[], bool]]:
-    """A function that says whether SIGINT or SIGTERM has arrived; the signals have no other effect meanwhile."""
+    """A function that says whether SIGINT, SIGTERM or SIGHUP has arrived; a second one ends the training at once."""
     received: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # signal handlers need the main thread
-        yield lambda: False
+
+    def handle(number: int) -> None:
+        received.append(number)
+        if len(received) > 1:
+            raise KeyboardInterrupt
+
+    with signals_handled(("SIGINT", "SIGTERM", "SIGHUP"), handle):
+        try:
+            yield lambda: bool(received)
+        except Stopped as stopped:
+            stopped.number = received[0] if received else stopped.number
+            raise
+        except KeyboardInterrupt:
+            if not received:
+                raise
+            message = "Stopped at once: continue from the last checkpoint with --resume."
+            raise Stopped(message, received[-1]) from None
+
+
+@contextmanager
+def deterministic_kernels(enabled: bool, device: torch.device) -> Iterator[None]:
+    """CUDA kernels that give equal results every time; on a CPU all kernels do, with one number of threads."""
+    if not enabled or device.type != "cuda":
+        yield
         return
-    handlers = {
-        number: signal.signal(number, lambda number, _: received.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    if os.environ.get(CUBLAS) not in DETERMINISTIC_WORKSPACES:
+        if torch.cuda.is_initialized():
+            raise ValueError(
+                f"--deterministic must be known before CUDA starts: set the environment variable {CUBLAS} to "
+                f"{DETERMINISTIC_WORKSPACES[0]} before Python starts."
+            )
+        os.environ[CUBLAS] = DETERMINISTIC_WORKSPACES[0]
+    before = torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cudnn.benchmark = False
     try:
-        yield lambda: bool(received)
+        yield
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        reason = str(error).partition(". ")[0]
+        raise ValueError(
+            f"This training cannot be deterministic: {reason}. Remove --deterministic."
+        ) from error
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        torch.use_deterministic_algorithms(before[0])
+        torch.backends.cudnn.benchmark = before[1]
+
+
+def versions(device: torch.device | str) -> dict[str, str]:
+    """Versions of Unbraid, Python and its packages, the platform and the device."""
+    from unbraid import __version__
+
+    device = torch.device(device)
+    hardware = (
+        torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or device.type
+    )
+    return {
+        "unbraid": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+        "platform": platform.platform(),
+        "device": f"{device.type} ({hardware})",
+    }
 
 
 def keep_freed_memory() -> bool:

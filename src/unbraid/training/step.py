@@ -1,6 +1,7 @@
 """One training step: every player draws its batches, computes its loss and updates its parameters."""
 
 import copy
+import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -27,9 +28,19 @@ class PlayerState:
     def __init__(self, player: Player, optimizer: Optimizer, *, loss: Loss, compiled: bool) -> None:
         self.player, self.loss, self.lr, self._compiled = player, loss, optimizer.lr, compiled
         self.parameters = [parameter for parameter in player.parameters if parameter.requires_grad]
-        self.optimizer = optimizer.build(self.parameters, compiled=compiled)
+        self._build = functools.partial(optimizer.build, compiled=compiled)
+        self.optimizer = self._build(self.parameters)
         self._optimizer_step = torch.compile(self.optimizer.step) if compiled else self.optimizer.step
         self._trainable = self.parameters
+
+    def fresh_state(self) -> dict[int, dict[str, Tensor]]:
+        """The optimizer's state by parameter after one step, made with a copy whose gradients are zero."""
+        copies = [nn.Parameter(torch.zeros_like(parameter)) for parameter in self.parameters]
+        optimizer = self._build(copies)
+        for parameter in copies:
+            parameter.grad = torch.zeros_like(parameter)
+        optimizer.step()
+        return _optimizer_tensors(optimizer)
 
     def frozen(self, step: int) -> frozenset[int]:
         """The ids of the parameters that are not updated at a step."""
@@ -151,11 +162,18 @@ class TrainingStep:
         """Weights and the optimizers' tensors by name."""
         tensors = {f"model.{name}": tensor for name, tensor in self.method.state_dict().items()}
         for state in self.player_states:
-            for index, entries in state.optimizer.state_dict()["state"].items():
+            for index, entries in _optimizer_tensors(state.optimizer).items():
                 for key, value in entries.items():
-                    if value is not None:
-                        tensors[f"optimizer.{state.player.name}.{index}.{key}"] = torch.as_tensor(value)
+                    tensors[f"optimizer.{state.player.name}.{index}.{key}"] = value
         return tensors
+
+    def fresh_optimizer_state(self) -> dict[str, dict[str, Tensor]]:
+        """What `state` holds of each parameter's optimizer after one step, by the names' common beginning."""
+        return {
+            f"optimizer.{state.player.name}.{index}": entries
+            for state in self.player_states
+            for index, entries in state.fresh_state().items()
+        }
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Loads what `state` returned."""
@@ -232,6 +250,14 @@ class NonFiniteDetector:
                 f"Training stopped: {names} of {player} became NaN or infinite at step {int(first_step)}. {REMEDY} "
                 f"{checkpoint_note}"
             )
+
+
+def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[int, dict[str, Tensor]]:
+    """An optimizer's state by parameter, as tensors."""
+    return {
+        index: {key: torch.as_tensor(value) for key, value in entries.items() if value is not None}
+        for index, entries in optimizer.state_dict()["state"].items()
+    }
 
 
 def match_strides(parameter: Tensor, values: Tensor) -> Tensor:

@@ -1,35 +1,24 @@
 """Training one method: check, open the run folder, train, write the weights."""
 
-from contextlib import nullcontext
-from dataclasses import fields, is_dataclass
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch import Generator, Tensor
 
-from unbraid.custom_code import digest, plugin_name, reference
-from unbraid.data import DRAWS, ChecksBatchSize, ChoosesClass, Dataset, Draw, constructor, draw_class
-from unbraid.distributed import init_distributed, rank, world_size
-from unbraid.files import write_json
-from unbraid.methods import (
-    ENTRY_POINTS,
-    ChecksTraining,
-    ClosedForm,
-    HasLikelihood,
-    Method,
-    built_arguments,
-    needs_same_class,
-)
-from unbraid.options import options_of
-from unbraid.runs import Run, identity, versions
+from unbraid.data import ChecksBatchSize, ChoosesClass, Dataset, Draw, draw_class
+from unbraid.distributed import choose_device, init_distributed, on_rank_zero, world_size
+from unbraid.files import locked, remove_partial_files
+from unbraid.methods import ChecksTraining, ClosedForm, HasLikelihood, Method, needs_same_class
+from unbraid.runs import Run, create_folder
 from unbraid.seeds import derive_seed
-from unbraid.settings import to_json
-from unbraid.training.config import LoopConfig, TrainConfig, split_options
+from unbraid.training.config import LoopConfig, TrainConfig, run_plan, run_settings, split_options
 from unbraid.training.loop import Trainer
-from unbraid.training.process import keep_freed_memory, stop_requested
+from unbraid.training.process import deterministic_kernels, keep_freed_memory, stop_requested
 from unbraid.training.tracking import check_logger
+
+LOCK_SECONDS = 1.0  # how long a process that was killed may need to disappear
 
 
 def train(
@@ -66,23 +55,25 @@ def train(
     config, loop = split_options(options)
     if loop.logger is not None:
         check_logger(loop.logger)
-    trainer = open_trainer(
-        method,
-        dataset,
-        init_distributed(device, devices, num_nodes),
-        config,
-        loop,
-        out=out,
-        draw=draw,
-        resume=resume,
-        init_from=init_from,
-    )
-    if isinstance(trainer, Run):
-        return trainer
-    with trainer.bar or nullcontext(), trainer.logger or nullcontext(), stop_requested() as stop:
-        for _ in trainer.steps(stop):
-            pass
-    return trainer.finish()
+    with deterministic_kernels(config.deterministic, choose_device(device)):
+        trainer = open_trainer(
+            method,
+            dataset,
+            init_distributed(device, devices, num_nodes),
+            config,
+            loop,
+            out=out,
+            draw=draw,
+            resume=resume,
+            init_from=init_from,
+        )
+        if isinstance(trainer, Run):
+            return trainer
+        with closing(trainer):
+            with trainer.bar or nullcontext(), stop_requested() as stop:
+                for _ in trainer.steps(stop):
+                    pass
+            return trainer.finish()
 
 
 def open_trainer(
@@ -113,19 +104,22 @@ def open_trainer(
     check_size(method, dataset, draw, config)
     if init_from is not None:
         init_weights_from(method, Run(init_from))
-    run = open_run(settings, out, resume=resume)
     method.to(device)
     if device.type == "cpu":
         keep_freed_memory()
-    if run.finished:
-        method.load_state_dict(run.weights())
-        method.eval()
-        return run
-    if rank() == 0:
-        write_json(run.folder / "versions.json", versions(device))
-        if plan is not None:
-            write_json(run.folder / "plan.json", plan)
-    return Trainer(method, dataset, draw, config, run, val_dataset=val_dataset, loop=loop, varying=varying)
+    with ExitStack() as resources:
+        run = on_rank_zero(lambda: open_run(settings, out, resume=resume, resources=resources))
+        if run.complete:
+            method.load_state_dict(run.weights())
+            method.eval()
+            return run
+        trainer = Trainer(
+            method, dataset, draw, config, run, val_dataset=val_dataset, loop=loop, varying=varying
+        )
+        documents = {"versions": trainer.versions()} | ({} if plan is None else {"plan": plan})
+        on_rank_zero(lambda: run.begin(**documents))
+        trainer.resources = resources.pop_all()
+    return trainer
 
 
 def default_draw(method: Method) -> Draw:
@@ -142,60 +136,27 @@ def move_to_device(dataset: Dataset, device: torch.device) -> Dataset:
     return dataset.to(device, observations=dataset.nbytes < 0.7 * free)
 
 
-def run_settings(
-    method: Method, dataset: Dataset, draw: Draw, config: TrainConfig, init_from: Path | str | None = None
-) -> dict[str, Any]:
-    """Everything that makes two runs the same run."""
-    return {
-        "method": {"name": method.name(), "arguments": to_json(method.arguments), **_source(type(method))},
-        "data": dataset.description(),
-        "draw": {"name": type(draw).__name__, "arguments": _fields_as_json(draw), **_source(type(draw))},
-        "training": _fields_as_json(config),
-        "init_from": None if init_from is None else identity(Run(init_from).settings),
-    }
+def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool, resources: ExitStack) -> Run:
+    """The run in a folder that no other process trains in; a complete run is only read.
 
-
-def run_plan(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> dict[str, Any] | None:
-    """Names and all options by owner, with which the run can be repeated; None if an object was made in Python."""
-    if method.network_options is None or dataset.origin is None:
-        return None
-    cls, origin = type(method), dataset.origin
-    own_size = cls.code_size_options != ("latent_dim",)
-    of_data = options_of(constructor(origin["name"]), leave_out=("root", "path"))
-    options = {
-        "method": {
-            name: value for name, value in method.arguments.items() if name not in built_arguments(cls)
-        },
-        "network": {k: v for k, v in method.network_options.items() if k != "latent_dim" or not own_size},
-        "data": {name: option.default for name, option in of_data.items()} | origin["options"],
-        "draw": _fields_as_json(draw),
-        "training": _fields_as_json(config),
-    }
-    source = _source(cls)
-    standard = DRAWS.get(cls.batch_type) is type(draw)
-    return {
-        "method": reference(cls) if "code" in source else method.name(),
-        "data": origin["name"],
-        "draw": None if standard else reference(type(draw)),
-        "options": to_json(options),
-    }
-
-
-def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool) -> Run:
-    """Creates or finds the run folder. The first process does, and all processes fail together if it cannot."""
-    failure: list[str | None] = [None]
-    if rank() == 0:
-        try:
-            Run.create(out, settings, resume=resume)
-        except (ValueError, OSError) as error:
-            if world_size() == 1:
-                raise
-            failure = [str(error)]
-    if world_size() > 1:
-        dist.broadcast_object_list(failure)
-        if failure[0] is not None:
-            raise ValueError(failure[0])
-    return Run(out)
+    Args:
+        settings: The settings of the run.
+        out: The run folder. Until `Run.begin`, only its lock is written.
+        resume: Whether the folder may hold the run already.
+        resources: Receives the lock.
+    """
+    run = Run.prepare(out, settings, resume=resume)
+    if run.complete and run.settled:
+        return run
+    create_folder(run.folder)
+    message = (
+        f"Another process is training in {run.folder}. Wait until it has ended, or choose another folder."
+    )
+    resources.enter_context(locked(run.folder / ".lock", message=message, timeout=LOCK_SECONDS))
+    remove_partial_files(run.folder)
+    run = Run.prepare(out, settings, resume=resume)  # another process may have ended in the meantime
+    run.settle()
+    return run
 
 
 def init_weights_from(method: Method, run: Run) -> None:
@@ -209,19 +170,6 @@ def init_weights_from(method: Method, run: Run) -> None:
         )
     method.load_state_dict(weights)
     method.step.zero_()
-
-
-def _fields_as_json(settings: Any) -> dict[str, Any]:
-    """The fields of a dataclass, or the public attributes of another object."""
-    names = [field.name for field in fields(settings)] if is_dataclass(settings) else vars(settings)
-    return {name: to_json(getattr(settings, name)) for name in names if not name.startswith("_")}
-
-
-def _source(cls: type) -> dict[str, Any]:
-    """The reference of your own class and a hash of its source; nothing for a class of Unbraid or of a package."""
-    if cls.__module__.startswith("unbraid.") or plugin_name(ENTRY_POINTS, cls) is not None:
-        return {}
-    return {"code": reference(cls), "source": digest(cls)}
 
 
 def check_training(method: Method, dataset: Dataset, draw: Draw, config: TrainConfig) -> None:
