@@ -18,6 +18,7 @@ from unbraid.cli.console import (
 )
 from unbraid.cli.own_code import takes_own_code, use_references
 from unbraid.cli.spelling import canonical
+from unbraid.progress import Stopped, signal_number
 
 if TYPE_CHECKING:
     from unbraid.data import Dataset
@@ -81,25 +82,21 @@ def evaluate(
     as_json: AsJSON = False,
 ) -> None:
     """Compute metrics for a run and save each in its folder as soon as it is known."""
-    try:
-        scores = evaluate_run(
-            run,
-            metrics.split(",") if metrics else (),
-            data=data,
-            words=words or (),
-            protocol=protocol,
-            num_samples=num_samples,
-            num_test_samples=num_test_samples,
-            test_split=test_split,
-            seed=seed,
-            root=data_root,
-            device=device,
-            recompute=recompute,
-            quiet=as_json,
-        )
-    except KeyboardInterrupt as interrupt:  # Typer would print "Aborted!" instead of the message
-        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    scores = evaluate_run(
+        run,
+        metrics.split(",") if metrics else (),
+        data=data,
+        words=words or (),
+        protocol=protocol,
+        num_samples=num_samples,
+        num_test_samples=num_test_samples,
+        test_split=test_split,
+        seed=seed,
+        root=data_root,
+        device=device,
+        recompute=recompute,
+        quiet=as_json,
+    )
     print_scores(scores, as_json)
 
 
@@ -158,10 +155,8 @@ def evaluate_run(
             **options,
         )
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(
-            f"{len(scores)} of {len(identities)} metrics are kept in {folder}; run the same command again for the "
-            "others."
-        ) from interrupt
+        message = f"{len(scores)} of {len(identities)} metrics are kept in {folder}; run the same command again for the "
+        raise Stopped(message + "others.", signal_number(interrupt)) from interrupt
     return [entry for metric in identities for entry in scores.get(metric, ())]
 
 

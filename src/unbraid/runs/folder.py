@@ -76,11 +76,13 @@ class Run:
     def prepare(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
         """What `create` returns, before anything is written; `begin` writes it."""
         folder = Path(folder)
-        settings = json.loads(json.dumps({"format": FORMAT, **settings}))  # as JSON: lists instead of tuples
+        wanted: dict[str, Any] = json.loads(
+            json.dumps({"format": FORMAT, **settings})
+        )  # as JSON: lists instead of tuples
         if not (folder / "run.json").exists():
             _check_new_folder(folder)
             run = cls.__new__(cls)
-            run.folder, run.settings, run._extends = folder, settings, False
+            run.folder, run.settings, run._extends = folder, wanted, False
             return run
         run = cls(folder)
         if not resume:
@@ -89,14 +91,14 @@ class Run:
                 f"{folder} already contains {state} run ({run.method_name} on {run.data_name}). Pass --resume (in "
                 "Python resume=True) to continue it, or choose another folder."
             )
-        differing = sorted(differences(run.settings, settings))
-        longer = differing == ["training.steps"] and settings["training"]["steps"] > run.steps
+        differing = sorted(differences(run.settings, wanted))
+        longer = differing == ["training.steps"] and wanted["training"]["steps"] > run.steps
         if differing and not longer:
             raise ValueError(
                 f"{folder} contains another run, which differs in {', '.join(differing)}. Resume with the same "
                 "settings (only --steps may be larger), or choose another folder."
             )
-        run.settings, run._extends = settings, run.finished
+        run.settings, run._extends = wanted, run.finished
         return run
 
     def begin(self, **documents: Any) -> None:
@@ -125,8 +127,8 @@ class Run:
         """Moves the files of a longer training to their places, which a killed process may have left undone."""
         ending = self._ending()
         if moving := ending.pop("moving", []):
-            for name in moving:
-                if (new := self.folder / f"{NEXT}{name}").exists():
+            for new in self.folder.glob(f"{NEXT}*"):
+                if (name := new.name.removeprefix(NEXT)) in moving:
                     os.replace(new, self.folder / name)
             sync_folder(self.folder)
             write_json(self.folder / "finished.json", ending)

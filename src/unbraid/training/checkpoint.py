@@ -41,6 +41,12 @@ class TrainState:
         self.threads = [pair for pair in self.threads if pair[0] < self.step] + [[self.step, number]]
         return last
 
+    def threads_by_step(self) -> str:
+        """The numbers of threads in words: `2`, or `2, 1 from step 500`."""
+        return ", ".join(
+            f"{number} from step {step}" if step else f"{number}" for step, number in self.threads
+        )
+
 
 def save_checkpoint(path: Path, state: TrainState, training_step: TrainingStep, data: Generator) -> None:
     """Writes weights, optimizers, progress, the states of all generators, and a digest of all of it."""

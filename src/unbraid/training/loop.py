@@ -126,10 +126,7 @@ class Trainer:
 
     def versions(self) -> dict[str, str]:
         """What the weights depend on besides the settings: versions, the device, and numbers of threads by step."""
-        threads = [
-            f"{number} from step {step}" if step else str(number) for step, number in self.state.threads
-        ]
-        return versions(self.device) | {"threads": ", ".join(threads)}
+        return versions(self.device) | {"threads": self.state.threads_by_step()}
 
     def close(self) -> None:
         """Closes the logger and releases the run folder."""
@@ -184,8 +181,7 @@ class Trainer:
 
     def _note_threads(self) -> None:
         """Records the number of threads; a change is said on a CPU, where the order of sums depends on it."""
-        now = torch.get_num_threads()
-        before = self.state.change_threads(now)
+        before = self.state.change_threads(now := torch.get_num_threads())
         if before is not None and self.device.type == "cpu" and self.is_rank_zero:
             print(
                 f"{self.title}: warning: the run continues with {now} threads instead of {before}, so that its weights "
@@ -197,10 +193,9 @@ class Trainer:
     def _before_first_step(self) -> None:
         """Opens the history, fits a method in closed form, and keeps the first weights in a checkpoint."""
         if self.is_rank_zero:
-            log = None
-            if self.loop.logger is not None:
-                log = self.resources.enter_context(open_logger(self.loop.logger, self.run)).log
-            self._history = History(self.run, self.state.step, log)
+            name = self.loop.logger
+            logger = None if name is None else self.resources.enter_context(open_logger(name, self.run))
+            self._history = History(self.run, self.state.step, logger and logger.log)
         if self._resumes:
             return
         if isinstance(self.method, ClosedForm):
