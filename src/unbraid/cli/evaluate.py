@@ -155,8 +155,9 @@ def evaluate_run(
             **options,
         )
     except KeyboardInterrupt as interrupt:
-        message = f"{len(scores)} of {len(identities)} metrics are kept in {folder}; run the same command again for the "
-        raise Stopped(message + "others.", signal_number(interrupt)) from interrupt
+        kept = f"{len(scores)} of {len(identities)} metrics are kept in {folder}"
+        message = f"{kept}; run the same command again for the others."
+        raise Stopped(message, signal_number(interrupt)) from interrupt
     return [entry for metric in identities for entry in scores.get(metric, ())]
 
 
