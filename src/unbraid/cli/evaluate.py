@@ -81,7 +81,7 @@ def evaluate(
     ] = False,
     as_json: AsJSON = False,
 ) -> None:
-    """Compute metrics for a run and save each in its folder as soon as it is known."""
+    """Compute metrics for a run and save each in its folder at once."""
     scores = evaluate_run(
         run,
         metrics.split(",") if metrics else (),
