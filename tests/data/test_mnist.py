@@ -90,7 +90,7 @@ def test_the_official_files() -> None:
 
 
 def test_bundled_digits_and_mnist_have_different_licenses(tmp_path: Path) -> None:
-    assert "UCI" in digits_license("bundled") and "UCI" in digits_license("auto", tmp_path)
+    assert "UCI" in digits_license("bundled") and "UCI" in digits(tmp_path).license
     assert digits_license("mnist") == "MNIST: CC BY-SA 3.0"
     assert digits_license("mnist", photographs=True).endswith("; the license of the photographs is unknown")
 

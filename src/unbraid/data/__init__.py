@@ -22,6 +22,7 @@ from unbraid.data.dsprites import dsprites
 from unbraid.data.emnist import emnist
 from unbraid.data.factors import FactorSpace
 from unbraid.data.flowers102 import flowers102
+from unbraid.data.found import Found, find_sources, found_once
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.image_folder import image_files, image_folder, read_image
 from unbraid.data.links import check_links
@@ -71,6 +72,7 @@ __all__ = [
     "Dataset",
     "Draw",
     "FactorSpace",
+    "Found",
     "IIDDraw",
     "PairDraw",
     "Renderer",
@@ -91,7 +93,9 @@ __all__ = [
     "draw_class",
     "dsprites",
     "emnist",
+    "find_sources",
     "flowers102",
+    "found_once",
     "from_arrays",
     "from_csv",
     "from_npz",

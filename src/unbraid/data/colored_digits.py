@@ -176,7 +176,8 @@ def _open(
     )
     colors = Colorings(choose_palette(*chosen), options.colorings, options.color_seed, angles)
     official = "test" if split == "test" else "train"
-    images, labels = read_digits(root, split=official, digits=options.digits)
+    digits = resolve_source(options.digits, root)
+    images, labels = read_digits(root, split=official, digits=digits)
     all_angles, inks = colors.all_angles, colors.palette.digits
     sizes = {"digit": 10, "image": len(images), "background": len(colors.backgrounds), "ink": len(inks)}
     space = FactorSpace(sizes | ({"angle": len(all_angles)} if all_angles else {}))
@@ -192,7 +193,7 @@ def _open(
         rgb(inks),
         FixedRotations(all_angles, options.image_size) if all_angles else None,
     )
-    marks = (options.color_set, resolve_source(options.digits, root), split)
+    marks = (options.color_set, digits, split)
     angle_names = {"angle": [f"{angle:+g}" if angle else "0" for angle in all_angles]} if angles else {}
     return Dataset(
         renderer,
@@ -205,7 +206,7 @@ def _open(
         instance="image",
         value_names={"background": colors.backgrounds, "ink": inks, **angle_names},
         unordered=("background", "ink", *angle_names),  # angles are numbered in the order of the options
-        license=digits_license(options.digits, root),
+        license=digits_license(digits),
     )
 
 

@@ -5,21 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.data.manual_download import ManualDownload
-from unbraid.data.registry import checked_constructor, constructor, dataset_entry, open_dataset
+from unbraid.data.registry import (
+    checked_constructor,
+    constructor,
+    dataset_entry,
+    open_dataset,
+    with_found_sources,
+)
 from unbraid.data.remote_file import RemoteFile, RemoteFiles
 
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
     """Describes in one line a dataset whose files are present and intact; raises otherwise."""
+    options = with_found_sources(checked_constructor(name_or_path, options), options, root)
     source, entry = _source(name_or_path, options), dataset_entry(name_or_path)
     fallback = "" if entry is None else entry.fallback
-    if (
-        isinstance(source, RemoteFiles)
-        and fallback
-        and options.get("digits") != "mnist"
-        and not source.is_present(root)
-    ):
-        source = None
     evidence = "" if source is None else source.verify(source.require(root))
     dataset = open_dataset(name_or_path, root=root, **options)
     kind = "images" if dataset.images else "rows"

@@ -62,12 +62,19 @@ def _in_split(count: int, split: Split) -> Bool[Tensor, " n"]:
     return {"train": position < 8, "validation": position == 8, "test": position == 9}[split]
 
 
+def resolve_grass(source: str, root: Path | str | None = None) -> str:
+    """The source itself; for `auto`, photographs if their folder is present, otherwise painted grass."""
+    if source != "auto":
+        return source
+    return "photographs" if (data_root(root) / "grass").is_dir() else "painted"
+
+
 def grass_folder(source: str, root: Path | str | None = None) -> Path | None:
     """The folder of the photographs; None if grass is painted."""
-    default = data_root(root) / "grass"
-    if source == "painted" or (source == "auto" and not default.is_dir()):
+    source = resolve_grass(source, root)
+    if source == "painted":
         return None
-    folder = default if source in ("auto", "photographs") else Path(source).expanduser()
+    folder = data_root(root) / "grass" if source == "photographs" else Path(source).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{folder} is not a folder: put photographs of grass there, or pass --grass painted."

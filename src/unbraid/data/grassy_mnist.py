@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.grass import Split, grass_folder, grass_patches
+from unbraid.data.grass import Split, grass_patches, resolve_grass
 from unbraid.data.mnist import SIDE, Digits, digits_license, read_digits, resolve_source
 from unbraid.data.renderer import GENERATED
 from unbraid.seeds import derive_seed
@@ -55,6 +55,7 @@ def grassy_mnist(
         raise ValueError(
             f"rho and threshold must be from 0 to 1, and per_digit at least 1; got {rho}, {threshold}, {per_digit}."
         )
+    digits, grass = resolve_source(digits, root), resolve_grass(grass, root)
     y = grass_patches(grass, patches, SIDE, root=root, split=split, seed=grass_seed)
     images, labels = read_digits(root, split="test" if split == "test" else "train", digits=digits)
     digit_rows = _digit_rows(labels, split, per_digit, grass_seed)
@@ -64,8 +65,8 @@ def grassy_mnist(
         mix_images(y[patch] / 255, images[digit][:, None] / 255, mix, rho, threshold).mul(255).round().byte()
         for digit, patch in zip(digit_rows.split(5000), patch_rows.split(5000), strict=True)
     ]
-    kind = "grassy-mnist" if resolve_source(digits, root) == "mnist" else "grassy-digits"
-    painted = grass_folder(grass, root) is None
+    kind = "grassy-mnist" if digits == "mnist" else "grassy-digits"
+    painted = grass == "painted"
     suffixes = {"nonlinear": mix == "nonlinear", "painted": painted, split: split != "train"}
     name = "-".join([kind, *(suffix for suffix, applies in suffixes.items() if applies)])
     return Dataset(
@@ -77,7 +78,7 @@ def grassy_mnist(
         background=Dataset(
             y, name="painted-grass" if painted else "grass", license=GENERATED if painted else ""
         ),
-        license=digits_license(digits, root, photographs=not painted),
+        license=digits_license(digits, photographs=not painted),
     )
 
 

@@ -28,13 +28,14 @@ def hue_mnist(
         digits: `mnist`, `bundled`, or `auto`: mnist if its files are present, otherwise bundled.
         image_size: Side of the images in pixels, at least 28; larger images get a black border.
     """
+    digits = resolve_source(digits, root)
     images, labels = read_digits(root, split=split, digits=digits)
     space = FactorSpace({"digit": 10, "image": len(images), "background": 1, "hue": len(HUES)})
     digit = labels.repeat_interleave(len(HUES))
     image = torch.arange(len(images)).repeat_interleave(len(HUES))
     hue = torch.arange(len(HUES)).repeat(len(images))
     colors = hue_to_rgb(torch.arange(len(HUES)) / len(HUES))
-    marks = [mark for mark in (resolve_source(digits, root), split) if mark not in ("mnist", "train")]
+    marks = [mark for mark in (digits, split) if mark not in ("mnist", "train")]
     return Dataset(
         ColorRenderer(with_border(images, image_size), torch.zeros(1, 3), colors),
         name="-".join(["hue-mnist", *marks]),
@@ -45,5 +46,5 @@ def hue_mnist(
         instance="image",
         value_names={"hue": HUES},
         unordered=("hue",),
-        license=digits_license(digits, root),
+        license=digits_license(digits),
     )

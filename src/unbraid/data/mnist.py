@@ -77,16 +77,15 @@ def digits(
         digits: `mnist`, `bundled`, or `auto`: mnist if its files are present, otherwise bundled.
         image_size: Side of the images in pixels, at least 28; larger images get a black border.
     """
+    digits = resolve_source(digits, root)
     images, labels = read_digits(root, split=split, digits=digits)
     return Dataset(
         with_border(images, image_size)[:, None],
-        name="-".join(
-            ["mnist" if resolve_source(digits, root) == "mnist" else "bundled-digits", *_split_suffix(split)]
-        ),
+        name="-".join(["mnist" if digits == "mnist" else "bundled-digits", *_split_suffix(split)]),
         factor_space=FactorSpace({"digit": 10}),
         combinations=labels,
         label="digit",
-        license=digits_license(digits, root),
+        license=digits_license(digits),
     )
 
 
@@ -106,9 +105,9 @@ def resolve_source(digits: str, root: Path | str | None = None) -> Literal["mnis
     return "mnist" if digits == "mnist" else "bundled"
 
 
-def digits_license(digits: str, root: Path | str | None = None, *, photographs: bool = False) -> str:
+def digits_license(digits: Digits, *, photographs: bool = False) -> str:
     """The license of images of digits, which may be mixed with photographs of unknown license."""
-    license = LICENSES[resolve_source(digits, root)]
+    license = LICENSES[digits]
     return f"{license}; the license of the photographs is unknown" if photographs else license
 
 

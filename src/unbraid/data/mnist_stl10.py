@@ -89,7 +89,7 @@ def mnist_stl10(
         instance="pair",
         value_names={"background": class_names},
         unordered=("digit", "background"),
-        license=digits_license(digits, root, photographs=sources[1] != "textures"),
+        license=digits_license(sources[0], photographs=sources[1] != "textures"),
     )
 
 

@@ -34,6 +34,7 @@ from unbraid.data.expressions import expressions
 from unbraid.data.faces import faces
 from unbraid.data.flowers102 import FILES as FLOWERS102
 from unbraid.data.flowers102 import flowers102
+from unbraid.data.found import AUTO, RESOLVERS, find_source, found_once
 from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.hue_mnist import hue_mnist
@@ -183,10 +184,9 @@ def open_dataset(
     if background is None:
         return _open(name_or_path, root, options)
     target_options, background_options = _split_options(name_or_path, background, options)
-    dataset, background_dataset = (
-        _open(name_or_path, root, target_options),
-        _open(background, root, background_options),
-    )
+    with found_once():
+        dataset = _open(name_or_path, root, target_options)
+        background_dataset = _open(background, root, background_options)
     assert dataset.origin is not None and background_dataset.origin is not None
     if dataset.shape == background_dataset.shape and _scaling(dataset) != _scaling(background_dataset):
         alternative = ", or disable standardization (--no-standardize)"
@@ -227,6 +227,7 @@ def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]
         dataset = make(path, **options)
         dataset.origin = {"name": str(path), "options": _not_default(make, options)}
         return dataset
+    options = with_found_sources(make, options, root)
     root_option = {"root": None if root is None else Path(root)} if "root" in _parameters(make) else {}
     dataset = make(**root_option, **options)
     if not isinstance(dataset, Dataset):
@@ -237,6 +238,17 @@ def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]
     name = reference(known(name_or_path)) if is_custom else name_or_path
     dataset.origin = {"name": name, "options": _not_default(make, options)}
     return dataset
+
+
+def with_found_sources(
+    make: Callable[..., Dataset], options: Mapping[str, Any], root: Path | str | None
+) -> dict[str, Any]:
+    """The options of a dataset of Unbraid with what is found under the data root in place of `auto`."""
+    if not make.__module__.startswith("unbraid."):
+        return dict(options)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(make).parameters.items()}
+    values = {name: options.get(name, defaults[name]) for name in defaults.keys() & RESOLVERS.keys()}
+    return {**options, **{name: find_source(name, root) for name in values if values[name] == AUTO}}
 
 
 def _not_default(make: Callable[..., Dataset], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,11 +6,13 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import torch
 from threadpoolctl import threadpool_limits
 
+from unbraid.data import Found, found_once
 from unbraid.evaluation import evaluate, score_name
 from unbraid.runs import Run
 from unbraid.studies.aggregate import evaluation_key, scores_for
@@ -28,6 +30,7 @@ class JobContext(NamedTuple):
     device: str
     population: int  # models trained concurrently on a CUDA device
     eval_device: str | None = None  # default: device
+    found: Found = MappingProxyType({})  # under the data root, for every process of the study
     threads: int = 1  # of each run: with other numbers, sums are rounded differently
 
 
@@ -134,7 +137,7 @@ def run_job(
 
     With a population, `on_trained` is called with the name of each run folder when its training has succeeded.
     """
-    with num_threads(context.threads):
+    with num_threads(context.threads), found_once(context.found):
         return _run_job(job, context, on_trained, quiet)
 
 

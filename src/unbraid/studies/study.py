@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.data import find_sources
 from unbraid.display import failures_html
 from unbraid.distributed import choose_device, is_usable
 from unbraid.evaluation import check_metric, find_metric
@@ -92,7 +93,8 @@ def study(
                 folder, recipe, [], threads
             )  # from now on the folder is known as that of this study
         root = None if root is None else Path(root)
-        context = JobContext(folder / "runs", root, device, population, eval_device, threads)
+        found = {} if ray_address else find_sources(root)  # machines of a cluster have their own data
+        context = JobContext(folder / "runs", root, device, population, eval_device, found, threads)
         jobs = make_jobs([plan for plan in plans if finished_run(plan, context.folder) is None], job_size)
         if ray_address is not None:
             from unbraid.studies.ray_cluster import run_on_ray
