@@ -47,6 +47,8 @@ def from_csv(
 ) -> Dataset:
     """The rows of a CSV file: numeric columns as features, columns of any values as class and nuisances.
 
+    Columns that hold row numbers or one value only are features like any other, with a warning that names them.
+
     Args:
         path: The file; the first line names the columns.
         label: Column that is the class.
@@ -56,8 +58,6 @@ def from_csv(
         standardize: Scale every feature to mean 0 and variance 1.
         reference_table: Another CSV file, such as the training table, that supplies classes, column order, means and
             standard deviations. Both files need the same features.
-
-    Columns that hold row numbers or one value only are features like any other, with a warning that names them.
     """
     table = read_table(path)
     reference = table if not reference_table else read_table(reference_table)
