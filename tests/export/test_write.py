@@ -1,7 +1,10 @@
 """Exports from run to folder, src/unbraid/export/write.py."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,3 +81,35 @@ def test_custom_networks(tmp_path: Path) -> None:
         found = export(run.folder, format, tmp_path / format, encoder=MyEncoder((6,), 2))
         assert found.difference < 1e-6
     assert "it was trained from Python" in (tmp_path / "safetensors" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+def test_an_interrupted_export_is_no_model_and_can_be_repeated(
+    sprites: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Over an earlier export, interrupted before one of the renames into the folder."""
+    out = tmp_path / "out"
+    export(sprites.folder, "safetensors", out)
+    names, renamed = {path.name for path in out.iterdir()}, list[str]()
+
+    def interrupting(rename: Callable[..., None]) -> Callable[..., None]:
+        def call(source: Any, target: Any, **options: Any) -> None:
+            if Path(target).parent == out:
+                renamed.append(Path(target).name)
+                if len(renamed) == number:
+                    raise KeyboardInterrupt
+            rename(source, target, **options)
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", interrupting(os.rename))
+        patched.setattr(os, "replace", interrupting(os.replace))
+        with pytest.raises(KeyboardInterrupt):
+            export(sprites.folder, "safetensors", out)
+    if number > 1:
+        with pytest.raises(ValueError, match="does not describe a model exported by Unbraid"):
+            unbraid.load(out)
+    export(sprites.folder, "safetensors", out)
+    assert {path.name for path in out.iterdir() if not path.name.startswith(".")} == names
+    unbraid.load(out)

@@ -1,7 +1,6 @@
 """Export of a trained model: the files are written, loaded again, and compared with the model."""
 
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -37,8 +36,9 @@ FORMATS = {
     "safetensors": Format(weights.write, weights.read, weights_snippet),
     "huggingface": Format(weights.write, weights.read, hub_snippet, for_hub=True),
 }
+DESCRIPTION = "config.json"
 FILES = (  # names of all files that the formats write
-    *("config.json", "README.md", "encoder.onnx", "decoder.onnx", "encoder.pt", "decoder.pt"),
+    *(DESCRIPTION, "README.md", "encoder.onnx", "decoder.onnx", "encoder.pt", "decoder.pt"),
     "model.safetensors",
 )
 
@@ -84,14 +84,14 @@ def export(
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as temporary:
         difference = _write_and_check(bundle, format, Path(temporary))
-        files = _move(Path(temporary), path)
+        files = _publish(Path(temporary), path)
     return Export(path, format, files, difference)
 
 
 def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
     """Writes all files and returns their largest difference from the model."""
     export_format, description = FORMATS[format], describe_export(bundle, format)
-    write_json(folder / "config.json", description)
+    write_json(folder / DESCRIPTION, description)
     export_format.write(bundle, folder)
     difference = check(bundle, export_format.read(bundle, folder))
     card_text = card(bundle, description, export_format.snippet(description), difference=difference)
@@ -110,17 +110,22 @@ def _require_overwritable(path: Path) -> None:
 
 def _is_export(path: Path) -> bool:
     try:
-        return json.loads((path / "config.json").read_text(encoding="utf-8")).get("library") == "unbraid"
+        return json.loads((path / DESCRIPTION).read_text(encoding="utf-8")).get("library") == "unbraid"
     except (OSError, ValueError, AttributeError):
         return False
 
 
-def _move(temporary: Path, target: Path) -> tuple[str, ...]:
-    """Moves the files into the target folder, where they replace an earlier export."""
+def _publish(temporary: Path, target: Path) -> tuple[str, ...]:
+    """Copies the files into the target folder, where they replace an earlier export.
+
+    Until all are there, config.json says that the export is incomplete: an interrupted export is never loaded, and the
+    next one replaces it.
+    """
     files = sorted(path.name for path in temporary.iterdir())
     target.mkdir(exist_ok=True)
-    for name in FILES:
+    write_json(target / DESCRIPTION, {"library": "unbraid", "incomplete": True})
+    for name in {*FILES} - {*files}:
         (target / name).unlink(missing_ok=True)
-    for name in files:
-        shutil.move(temporary / name, target / name)
+    for name in sorted(files, key=DESCRIPTION.__eq__):  # the description last
+        write_atomically(target / name, (temporary / name).read_bytes())
     return tuple(files)
