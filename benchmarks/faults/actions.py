@@ -75,7 +75,7 @@ class Action:
         outputs: Beginnings of the paths that it may change.
         result: What it left behind, to compare, from the folder.
         again: The command line that continues; empty: the same.
-        downloads: Whether it needs the local server.
+        file: The one file that it writes, whole or not at all.
     """
 
     name: str
@@ -83,6 +83,7 @@ class Action:
     outputs: tuple[str, ...]
     result: Callable[[Path], dict[str, Any]]
     again: tuple[str, ...] = field(default=())
+    file: str = ""
 
     @property
     def continuing(self) -> tuple[str, ...]:
@@ -142,7 +143,7 @@ def _make_base(bench: Bench, folder: Path) -> Path:
         table = ("train", "vae", "--data", "rows.csv", "--architecture", "mlp-small", "--latent-dim", "3")
         case.call([*table, "--likelihood", "normal:1", *options, "--out", "table"], folder, (0,))
         count, patch = case.folder / "count", "die_at_change"
-        arguments = {"folder": str(folder / "unfinished"), "number": 12, "count": str(count)}
+        arguments = {"folder": str(folder / "unfinished"), "number": 40, "count": str(count)}
         killed = case.start(
             [*_training_words("beta-vae"), "--out", "unfinished"], folder, patch=(patch, arguments)
         ).wait(60)
@@ -257,25 +258,35 @@ OTHERS = (
         ("data", "download", "dsprites", "--data-root", "data-root"),
         ("data-root",),
         _download_result,
+        file=f"data-root/dsprites/{FILE}",
     ),
     Action(
         "report",
         ("report", "run"),
         ("run/report.html", "run/figures", "run/."),
         _page_result("run/report.html"),
+        file="run/report.html",
     ),
     Action(
         "explore",
         ("explore", "run", "--examples", "4", "--no-open", "--out", "page.html"),
         ("page.html",),
         _page_result("page.html"),
+        file="page.html",
     ),
-    Action("encode", ("encode", "run", "images", "--out", "codes.npz"), ("codes.npz",), _codes_result),
+    Action(
+        "encode",
+        ("encode", "run", "images", "--out", "codes.npz"),
+        ("codes.npz",),
+        _codes_result,
+        file="codes.npz",
+    ),
     Action(
         "edit",
         ("edit", "run", "images/a.png", "--zero", "0", "--out", "sheet.png"),
         ("sheet.png",),
         _image_result,
+        file="sheet.png",
     ),
     Action(
         "extend",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import signal
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -18,6 +19,13 @@ FORBIDDEN = (
     "a fault in Unbraid",
     "[Errno ",
 )
+REFUSALS = {
+    "ValueError",
+    "OSError",
+    "FileNotFoundError",
+    "PermissionError",
+    "FloatingPointError",
+}  # of failed runs
 JSON_FILES = {".json", ".jsonl"}
 
 
@@ -45,6 +53,11 @@ def fault_of(ended: Ended, codes: Collection[int] = (0, 2)) -> str | None:
             return f"printed {words!r}"
     if ended.code < 0:
         return f"died of {signal.Signals(-ended.code).name}"
+    if ended.code == 1 and ended.words[:1] == ("study",) and "runs failed:" in ended.err:
+        kinds = (
+            set(re.findall(r"failed: (\w+): ", ended.err)) - REFUSALS
+        )  # exit code 1 is what docs/studies.md promises
+        return f"had a run that failed with {', '.join(sorted(kinds))}" if kinds else None
     if ended.code not in codes:
         return f"ended with code {ended.code}, not {' or '.join(map(str, codes))}"
     if ended.code and not ended.err.strip():

@@ -24,11 +24,17 @@ def ended(code: int = 0, out: str = "", err: str = "", words: tuple[str, ...] = 
     return Ended(words, code, out, err, 1.0, **other)
 
 
+FAILED_RUN = (
+    "1 of 1: unbraid train vae\n  failed: {}: There is no such device.\nunbraid: 1 of 1 runs failed:\n"
+)
+
+
 @pytest.mark.parametrize(
     "end",
     [
         ended(out="Done."),
         ended(2, err="unbraid: There is no run."),
+        ended(1, err=FAILED_RUN.format("ValueError"), words=("study", "recipe.py")),
         ended(out='{"score": 1.0}', words=("evaluate", "--json")),
     ],
 )
@@ -47,6 +53,8 @@ def test_a_good_end_survives(end: Ended) -> None:
         (ended(-9, timed_out=True), "did not end within its limit"),
         (ended(1, err="unbraid: no"), "ended with code 1, not 0 or 2"),
         (ended(2), "without a word"),
+        (ended(1, err=FAILED_RUN.format("KeyError"), words=("study", "recipe.py")), "failed with KeyError"),
+        (ended(1, err=FAILED_RUN.format("ValueError"), words=("train", "vae")), "ended with code 1"),
         (ended(peak_megabytes=MAX_MEGABYTES + 1), "MB of memory"),
         (ended(out='{"score": NaN}', words=("evaluate", "--json")), "not valid JSON"),
     ],
