@@ -41,7 +41,7 @@ def try_damaged_folder(case: Case) -> None:
     for command in case.rng.sample(READING, case.rng.choice((1, 2))):
         words = _words(command, run)
         case.tried += f"unbraid {words[0]}; "
-        ended = case.call(words, here, patch=None)
+        ended = case.call(words, here)
         resumes = "--resume" in words
         allowed = [f"{run.name}/{name}" for name in WRITTEN] if not resumes else [f"{run.name}/"]
         before.check(
@@ -50,6 +50,7 @@ def try_damaged_folder(case: Case) -> None:
             else [f"{run.name}/.", *([f"{run.name}/scores.json"] if words[0] == "evaluate" else [])]
         )
         case.check_files(before)
+        before = Kept.of(here)
 
 
 def try_flipped_bit(case: Case) -> None:
