@@ -30,3 +30,13 @@ def test_invalid_edits(unbraid: CommandLine, trained: Path, image_folder: Path, 
     assert "no strand 'salient'" in unbraid("edit", trained, one, "--zero", "salient", *out).sentence
     assert "its 3 values" in unbraid("edit", trained, one, "--set", "codes=1,2", *out).sentence
     assert "does not exist" in unbraid("edit", trained, tmp_path / "c.png", "--zero", 0, *out).sentence
+
+
+def test_the_ending_chooses_the_image_format(
+    unbraid: CommandLine, trained: Path, image_folder: Path, tmp_path: Path
+) -> None:
+    for name, format in (("sheet.JPG", "JPEG"), ("new/sheet.webp", "WEBP"), ("sheet.tif", "TIFF")):
+        one = image_folder / "a.png"
+        assert unbraid("edit", trained, one, "--zero", 0, "--out", tmp_path / name).code == 0
+        with Image.open(tmp_path / name) as sheet:
+            assert sheet.format == format

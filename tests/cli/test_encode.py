@@ -1,5 +1,6 @@
 """`unbraid encode`, src/unbraid/cli/encode.py."""
 
+import csv
 import shutil
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,19 @@ def test_a_run_without_its_columns_is_refused(unbraid: CommandLine, tabular: Run
     path = written(tmp_path / "rows.csv", *measurements())
     sentence = unbraid("encode", folder, path, "--out", tmp_path / "codes.npz").sentence
     assert "does not record the columns of its table" in sentence
+
+
+def test_the_ending_chooses_the_format(
+    unbraid: CommandLine, trained: Path, image_folder: Path, tmp_path: Path
+) -> None:
+    paths = [image_folder / "b.png", image_folder / "a.png", image_folder / "b.png"]
+    for name in ("new/codes.npz", "codes.npy", "codes.CSV"):
+        assert unbraid("encode", trained, *paths, "--out", tmp_path / name).code == 0
+    with np.load(tmp_path / "new" / "codes.npz") as stored:
+        codes = stored["codes"]
+    assert np.array_equal(np.load(tmp_path / "codes.npy"), codes)
+    with open(tmp_path / "codes.CSV", encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["name", "dim_0", "dim_1", "dim_2"]
+    assert [row[0] for row in rows] == ["b.png", "a.png", "b.png"]
+    assert np.array_equal(np.array([row[1:] for row in rows], np.float32), codes)

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from unbraid.cli.console import AsJSON, print_json
+from unbraid.cli.output import out_folder
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the runs and the page.")] = Path("demo"),
+    out: Annotated[Path, out_folder("Folder for the runs and the page.")] = Path("demo"),
     as_json: AsJSON = False,
 ) -> None:
     """Train five small systems without downloads and write a page of results."""

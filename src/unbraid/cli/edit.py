@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, Device, RunFolder, print_json
+from unbraid.cli.output import IMAGES, out_file
 from unbraid.cli.own_code import takes_own_code
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def edit(
     images: Annotated[
         list[Path], typer.Argument(metavar="A [B]", help="One image, or two images for --swap.")
     ],
-    out: Annotated[Path, typer.Option(help="The PNG file to write.")],
+    out: Annotated[Path, out_file(*IMAGES, help="The image file to write: .png, .jpg, .webp, .tif or .bmp.")],
     swap: Annotated[
         list[str] | None,
         typer.Option(metavar="STRAND", help="Strand or dimension to swap between the two images."),
@@ -70,6 +71,7 @@ def edit_images(
 ) -> list[str]:
     """Writes an image grid with one row for the images, one for their reconstructions, and one per edit."""
     import torch
+    from PIL import Image
 
     from unbraid.cli.observations import read_observations
     from unbraid.files import write_atomically
@@ -92,7 +94,8 @@ def edit_images(
     rows += _edited(model, codes, swap=swap, set_=set_, zero=zero)
     rows += _traversed(model, names, images, traverse)
     content = io.BytesIO()
-    image_sheet(rows).save(content, format="PNG")
+    image_sheet(rows).save(content, format=Image.registered_extensions()[out.suffix.lower()])
+    out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, content.getvalue())
     return [name for name, _ in rows]
 

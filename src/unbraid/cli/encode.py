@@ -1,15 +1,22 @@
 """`unbraid encode`: the codes of your images or rows."""
 
+import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unbraid.cli.console import AsJSON, Device, RunFolder, print_json
+from unbraid.cli.output import out_file
 from unbraid.cli.own_code import takes_own_code
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FORMATS = (".npz", ".npy", ".csv")
 
 
 @takes_own_code("method", "architecture")
@@ -21,7 +28,7 @@ def encode(
             metavar="IMAGES|TABLE.csv|FILE.npz", help="Image files, folders, a table, an .npz or an .npy."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The .npz file to write: codes, strands and names.")],
+    out: Annotated[Path, out_file(*FORMATS, help="The .npz, .npy or .csv file to write.")],
     device: Device = "auto",
     as_json: AsJSON = False,
 ) -> None:
@@ -39,9 +46,7 @@ def encode(
 
 
 def encode_images(folder: Path, paths: Sequence[Path], out: Path, *, device: str) -> dict[str, Any]:
-    """Writes the codes, the dimensions of each strand and the names of the observations to an .npz."""
-    import numpy as np
-
+    """Writes the codes in the order of the observations."""
     from unbraid.cli.observations import read_observations
     from unbraid.files import write_atomically
     from unbraid.runs import load
@@ -51,8 +56,42 @@ def encode_images(folder: Path, paths: Sequence[Path], out: Path, *, device: str
     if given.ignored:
         print(f"Columns that the model does not use: {', '.join(given.ignored)}.", file=sys.stderr)
     codes = model.encode(given.x, condition=given.condition).numpy()
-    strands = {f"strand_{name}": np.array(indices) for name, indices in model.strands.items()}
-    content = io.BytesIO()
-    np.savez(content, codes=codes, names=np.array(given.names), **strands)  # type: ignore[arg-type]
-    write_atomically(out, content.getvalue())
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(out, encoded_file(out.suffix.lower(), given.names, codes, model.strands))
     return {"out": str(out), "observations": len(codes), "dimensions": codes.shape[1]}
+
+
+def encoded_file(
+    ending: str, names: Sequence[str], codes: "np.ndarray", strands: Mapping[str, Sequence[int]]
+) -> bytes:
+    """A file of codes: .npz with names and strands, .csv with a header and names, or .npy with the codes alone."""
+    import numpy as np
+
+    if ending == ".csv":
+        text = io.StringIO(newline="")
+        rows = zip(names, codes, strict=True)
+        csv.writer(text).writerows(
+            [["name", *column_names(strands, codes.shape[1])], *([name, *row] for name, row in rows)]
+        )
+        return text.getvalue().encode("utf-8", "surrogateescape")
+    content = io.BytesIO()
+    if ending == ".npy":
+        np.save(content, codes)
+    else:
+        dimensions = {f"strand_{name}": np.array(indices) for name, indices in strands.items()}
+        np.savez(content, codes=codes, names=np.array(names), **dimensions)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+def column_names(strands: Mapping[str, Sequence[int]], size: int) -> list[str]:
+    """The names of the dimensions: by strand, or `dim_0`, … unless each dimension is in one of several strands.
+
+    >>> column_names({"common": (0, 1), "salient": (2,)}, 3), column_names({"codes": (0, 1)}, 2)
+    (['common_0', 'common_1', 'salient_0'], ['dim_0', 'dim_1'])
+    """
+    found: list[list[str]] = [[] for _ in range(size)]
+    for name, indices in strands.items():
+        for position, index in enumerate(indices):
+            found[index].append(f"{name}_{position}")
+    by_strand = len(strands) > 1 and all(len(names) == 1 for names in found)
+    return [names[0] if by_strand else f"dim_{index}" for index, names in enumerate(found)]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
+from unbraid.cli.output import PAGES, out_file
 from unbraid.cli.own_code import takes_own_code
 
 MEGABYTE = 1_000_000
@@ -17,7 +18,8 @@ MEGABYTE = 1_000_000
 def explore(
     run: RunFolder,
     out: Annotated[
-        Path | None, typer.Option(help="The HTML file to write. Default: explorer.html in the run folder.")
+        Path | None,
+        out_file(*PAGES, help="The HTML file to write. Default: explorer.html in the run folder."),
     ] = None,
     examples: Annotated[int, typer.Option(help="Number of example observations.", metavar="N")] = 36,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,

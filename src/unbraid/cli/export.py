@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, RunFolder, print_json
+from unbraid.cli.output import out_folder
 from unbraid.cli.own_code import takes_own_code
 
 
@@ -16,7 +17,7 @@ def export(
         str, typer.Option(metavar="FORMAT", help="Format: onnx, torchscript, safetensors or huggingface.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write. Default: export-FORMAT in the run folder.")
+        Path | None, out_folder("Folder to write. Default: export-FORMAT in the run folder.")
     ] = None,
     weights: Annotated[str, typer.Option(help="Weights: last, or best (lowest validation loss).")] = "last",
     as_json: AsJSON = False,

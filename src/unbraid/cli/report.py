@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, print_json
+from unbraid.cli.output import PAGES, out_file
 from unbraid.cli.own_code import takes_own_code
 
 
@@ -13,7 +14,7 @@ from unbraid.cli.own_code import takes_own_code
 def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN|STUDY", help="Run folder or study folder.")],
     out: Annotated[
-        Path | None, typer.Option(help="The HTML file to write. Default: report.html in the folder.")
+        Path | None, out_file(*PAGES, help="The HTML file to write. Default: report.html in the folder.")
     ] = None,
     print_table: Annotated[
         str | None,

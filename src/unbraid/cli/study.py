@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, Device, print_json
+from unbraid.cli.output import out_folder
 from unbraid.progress import Stopped, signal_number
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def study(
     scale: Annotated[
         str, typer.Option(help="Size of the study: quick, paper, or for some recipes short.")
     ] = "quick",
-    out: Annotated[Path | None, typer.Option(help="Study folder. Default: runs/RECIPE-SCALE.")] = None,
+    out: Annotated[Path | None, out_folder("Study folder. Default: runs/RECIPE-SCALE.")] = None,
     data_root: DataRoot = None,
     device: Device = "auto",
     eval_device: Annotated[
