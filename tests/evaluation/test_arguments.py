@@ -13,7 +13,7 @@ from unbraid.evaluation.arguments import (
     SUPPLIED,
     check_metric,
     fixed_arguments,
-    metric_arguments,
+    gather_arguments,
     metric_name,
     parameters,
     required,
@@ -30,7 +30,7 @@ DEFAULT = PROTOCOLS["disentanglement_lib"]
 def arguments(
     metric: Any, test: Arrays | None = TEST, name: str = "mine", protocol: str = "fast"
 ) -> dict[str, Any]:
-    return metric_arguments(name, metric, TRAIN, test, seed=0, protocol=PROTOCOLS[protocol])
+    return gather_arguments(name, metric, TRAIN, test, seed=0, protocol=PROTOCOLS[protocol])
 
 
 def test_arrays_go_to_parameters_of_their_name() -> None:
@@ -76,11 +76,11 @@ def test_protocols_choose_variants() -> None:
     for sizes, variant in (((3, 6, 40, 32, 32), "infogan_cr"), ((3, 6), "infogan_cr_cv_sampled")):
         sample = Arrays(TRAIN.codes)
         sample.factor_sizes, sample.names, sample.unordered = sizes, ("a", "b"), ("b",)  # type: ignore[attr-defined]
-        found = metric_arguments("dci", dci, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
+        found = gather_arguments("dci", dci, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
         assert found["protocol"] == variant
-        found = metric_arguments("sap", sap, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
+        found = gather_arguments("sap", sap, sample, None, seed=0, protocol=PROTOCOLS["infogan_cr"])
         assert (found["protocol"], found["factor_types"]) == ("infogan_cr", ("continuous", "discrete"))
-        found = metric_arguments("sap", sap, sample, None, seed=0, protocol=DEFAULT)
+        found = gather_arguments("sap", sap, sample, None, seed=0, protocol=DEFAULT)
         assert set(found) == {"codes"}  # otherwise all factors are classified
 
 

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.entries import score_entries
 from unbraid.metrics import clustering, probe
 from unbraid.metrics.clustering import Clustering
 from unbraid.metrics.probe import Probe
 
 CODES = {"codes": np.zeros((6, 2)), "test_codes": np.zeros((3, 2))}
+SAMPLES = Arrays(CODES["codes"]), Arrays(CODES["test_codes"])
 
 
 class Roughness(NamedTuple):
@@ -34,7 +36,7 @@ def roughness(codes: Any, *, width: int = 3) -> Roughness:
 
 
 def test_a_result_states_its_direction_and_further_numbers_inherit_it() -> None:
-    entries = score_entries("roughness", roughness, roughness(None), CODES)
+    entries = score_entries("roughness", roughness, roughness(None), CODES, SAMPLES)
     assert [(entry["metric"], entry["value"], entry["higher_is_better"]) for entry in entries] == [
         ("roughness", 2.0, False),
         ("roughness.chance", 0.5, None),
@@ -50,12 +52,12 @@ def test_a_result_states_its_direction_and_further_numbers_inherit_it() -> None:
 def test_lower_is_better_in_the_strands_that_a_result_names() -> None:
     numbers = Clustering(0.9, 0.1, 6, 0.5, 0.5, 0.5, 6, np.zeros(6, int), np.zeros((6, 2)))
     for strand, expected in (("common", False), ("salient", True), ("", True)):
-        first, *further = score_entries("clustering", clustering, numbers, CODES, strand=strand)
+        first, *further = score_entries("clustering", clustering, numbers, CODES, SAMPLES, strand=strand)
         assert first["metric"] == f"{strand}:clustering".lstrip(":") and first["higher_is_better"] is expected
         directions = {entry["metric"].rpartition(".")[2]: entry["higher_is_better"] for entry in further}
         assert directions["chance"] is None and directions["silhouette_map_labels"] is expected
     result = Probe(0.9, {"z0": 0.8}, 1.0, 0.3, 60, 30, 1.0)
-    first, *further = score_entries("probe", probe, result, CODES)
+    first, *further = score_entries("probe", probe, result, CODES, SAMPLES)
     assert (first["n"], first["n_test"], first["protocol"]) == (60, 30, "inverse_penalty=1.0")
     assert [(entry["metric"], entry["higher_is_better"]) for entry in further] == [
         ("probe.per_strand.z0", None),
@@ -69,7 +71,7 @@ def test_numbers_of_every_kind_are_scores_without_a_direction(number: Any) -> No
     def plain(codes, level=1):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         return number
 
-    (entry,) = score_entries("plain", plain, number, CODES)
+    (entry,) = score_entries("plain", plain, number, CODES, SAMPLES)
     assert entry == {
         "metric": "plain",
         "protocol": "",
@@ -79,7 +81,7 @@ def test_numbers_of_every_kind_are_scores_without_a_direction(number: Any) -> No
         "n_test": 3,
     }
     assert type(entry["value"]) is float
-    (entry,) = score_entries("plain", functools.partial(plain, level=2), number, CODES)
+    (entry,) = score_entries("plain", functools.partial(plain, level=2), number, CODES, SAMPLES)
     assert entry["protocol"] == "level=2"
 
 
@@ -93,4 +95,4 @@ def test_other_results_are_refused(result: Any) -> None:
     with pytest.raises(
         ValueError, match="a named tuple whose first field is a number named score; roughness"
     ):
-        score_entries("roughness", roughness, result, CODES)
+        score_entries("roughness", roughness, result, CODES, SAMPLES)

@@ -9,12 +9,13 @@ import torch
 from torch.testing import assert_close
 
 from tests.tiny import CODES, SHAPE, make
-from unbraid.data import Dataset, FactorSpace
+from unbraid.data import Dataset, FactorSpace, sprites
 from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.evaluate import evaluate, score
 from unbraid.evaluation.metric_names import available_metrics, find_metric
 from unbraid.evaluation.sample import Sample
-from unbraid.methods import BetaVAE, FactorVAE
+from unbraid.methods import BetaVAE, ContrastVAE, FactorVAE, build_method
+from unbraid.objectives import Normal
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -235,7 +236,68 @@ def test_instances_are_not_split() -> None:
     assert_close(train.labels, whole.labels[chosen])
     assert train.size == 60 and whole.size == 90
     probe = evaluate(method, data, ["probe"], num_samples=0)[0]
-    assert probe["n"] == 60 and 1_300 < probe["n_test"] < 2_000  # a third of 5,000 draws
+    assert (probe["n"], probe["n_test"]) == (60, 30)  # and not a third of 5,000 draws
+
+
+def table(rows: torch.Tensor) -> Dataset:
+    space, numbers = FactorSpace({"kind": 2, "other": 3}), torch.arange(len(rows))
+    return Dataset(
+        rows,
+        name="table",
+        max_value=1,
+        factor_space=space,
+        combinations=space.index(torch.stack([numbers % 2, numbers % 3], 1)),
+        label="kind",
+        background=Dataset(torch.randn(7, 3), name="background", max_value=1),
+    )
+
+
+def row_method() -> ContrastVAE:
+    torch.manual_seed(0)
+    spec = {"common_dim": 2, "salient_dim": 2, "architecture": "mlp-small", "likelihood": Normal()}
+    return build_method(ContrastVAE, (3,), n=27, seed=0, **spec)
+
+
+def test_sizes_count_each_row_once() -> None:
+    """Of 10,000 and 5,000 draws of 27 rows, 18 train and 9 test; the background has 7."""
+    names = ["probe", "factor_probe", "strand_probes", "reconstruction", "mig", seen]
+    names += ["salient:background_norm", "background_reconstruction", "active_features"]
+    scores = evaluate(row_method(), table(torch.randn(27, 3)), names)
+    sizes = {score["metric"]: (score["n"], score["n_test"]) for score in scores}
+    for name in ("probe", "factor_probe", "strand_probes", "seen"):
+        assert sizes[name] == (18, 9), name
+    for name in ("reconstruction", "mig", "active_features"):
+        assert sizes[name][0] == 27, name
+    assert sizes["salient:background_norm"][0] == sizes["background_reconstruction"][0] == 7
+
+
+def test_rows_that_a_table_repeats_stay_in_one_part() -> None:
+    rows = torch.randn(20, 3)
+    data = table(torch.cat([rows, rows, rows[:10]]))  # 20 different rows
+    found = evaluate(row_method(), data, [seen, "factor_probe"])
+    assert (found[0]["value"], found[0]["n"], found[0]["n_test"]) == (0.0, 13, 7)
+    assert found[1]["n"] + found[1]["n_test"] == 20
+
+
+def test_images_that_resampling_repeats_stay_in_one_part() -> None:
+    """Of a renderer, which draws one image of each combination."""
+    data = sprites(image_size=28).with_factor_distribution(
+        lambda space: space.only(shape=[0], scale=[1], pos_x=[3])
+    )
+    data = data.resampled(300, torch.Generator().manual_seed(0))
+    method = build_method(BetaVAE, data.shape, n=50, seed=0, architecture="mlp-small")
+    first, second = (Sample(method, data, size=200, seed=seed) for seed in (0, 1))
+    train, test = first.train_test_split(second)
+    combinations = data.combinations
+    assert combinations is not None
+    parts = [set(combinations[part._rows].tolist()) for part in (train, test)]
+    assert not parts[0] & parts[1]
+    assert [part.distinct() for part in (train, test)] == [len(part) for part in parts]
+
+
+def test_draws_of_a_factor_space_are_counted() -> None:
+    score = evaluate(make(BetaVAE).float(), dataset(), ["factor_probe"], num_samples=600)[0]
+    assert score["n"] + score["n_test"] == 600 > len(dataset())
 
 
 def test_metrics_that_do_not_apply_are_skipped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -321,7 +383,9 @@ def test_metrics_without_labels_decode() -> None:
     """On data without factors, and with the settings of the metric as the protocol of its score."""
     plain = Dataset(torch.randint(0, 256, (200, *SHAPE), dtype=torch.uint8), name="plain")
     scores = evaluate(make(BetaVAE).float(), plain, ["translation_difficulty"], num_samples=200)
-    assert scores[0]["metric"] == "translation_difficulty" and scores[0]["n"] == 200
+    assert (
+        scores[0]["metric"] == "translation_difficulty" and scores[0]["n"] == 119
+    )  # different ones in 200 draws
     assert "steps=5" in scores[0]["protocol"] and "width=32" in scores[0]["protocol"]
     assert len(scores[0]["evidence"]["per_feature"]) == 4
 

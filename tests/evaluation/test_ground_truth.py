@@ -37,9 +37,14 @@ def test_the_label_and_what_the_dataset_names_is_unordered() -> None:
 
 
 def test_rows_without_factors() -> None:
-    known = GroundTruth(Dataset(torch.zeros(3, 2), name="plain", max_value=1), size=0, seed=0)
+    known = GroundTruth(
+        Dataset(torch.tensor([[0.0, 1], [2, 3], [4, 5]]), name="plain", max_value=1), size=0, seed=0
+    )
     assert known.names == known.factor_sizes == known.unordered == () and known.hidden_nuisances == {}
-    assert known.instances.tolist() == [0, 1, 2]
+    assert known.instances.tolist() == known.rows.tolist() == [0, 1, 2] and known.distinct() == 3
+    twice = Dataset(torch.tensor([[0.0, 1], [2, 3], [0, 1]]), name="plain", max_value=1)
+    again = GroundTruth(twice, size=0, seed=0)
+    assert again.instances.tolist() == again.rows.tolist() == [0, 1, 0] and again.distinct() == 2
     for name in ("factors", "labels", "nuisances", "latents", "class_names", "factor_space"):
         with pytest.raises(NotAvailable, match="plain"):
             getattr(known, name)

@@ -34,11 +34,11 @@ def test_the_table_is_read_from_the_score(table: Run) -> None:
     assert probe_table(table) is None
     method, dataset = load(table.folder, device="cpu").method, training_dataset(table)
     names = [f"{strand}:factor_probe" for strand in ("e1", "e2")]
-    scores = evaluate(method, dataset, ["strand_probes", *names], num_samples=200, num_test_samples=0)
+    scores = evaluate(method, dataset, ["strand_probes", *names], num_samples=0, num_test_samples=0)
     table.add_scores(scores)
     found = probe_table(table)
     assert found is not None and [strand for strand, _ in found.rows] == ["e1", "e2"]
-    assert found.n + found.n_test == 200 and found.dataset == ""
+    assert found.n + found.n_test == len(dataset) and found.dataset == ""
     assert (found.factors[0][0], found.factors[0][1]) == (dataset.label, "class")
     expected = {score["metric"]: score["value"] for score in scores}
     for strand, probes in found.rows:

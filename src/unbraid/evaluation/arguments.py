@@ -88,25 +88,16 @@ def check_metric(name: str, metric: Metric) -> None:
             )
 
 
-def metric_arguments(
-    name: str,
-    metric: Metric,
-    sample: Sample | Arrays,
-    test: Sample | Arrays | None,
-    *,
-    seed: int,
-    protocol: Protocol,
-) -> dict[str, Any]:
-    """The arguments of a metric: arrays of the samples, a generator, and the variant of the protocol.
-
-    A sample that is both for training and for testing predictors is split.
-    """
+def split_samples(
+    metric: Metric, sample: Sample | Arrays, test: Sample | Arrays | None
+) -> tuple[Sample | Arrays, Sample | Arrays | None]:
+    """The samples for a metric: one that would both train and test its predictors is split."""
     has_test_parameters = not SUPPLIED.isdisjoint(
         parameter for parameter in parameters(metric) if parameter.startswith("test_")
     )
     if isinstance(sample, Sample) and isinstance(test, Sample) and has_test_parameters:
-        sample, test = sample.train_test_split(test)
-    return gather_arguments(name, metric, sample, test, seed=seed, protocol=protocol)
+        return sample.train_test_split(test)
+    return sample, test
 
 
 def gather_arguments(
@@ -118,7 +109,10 @@ def gather_arguments(
     seed: int,
     protocol: Protocol,
 ) -> dict[str, Any]:
-    """The arguments of a metric from two samples as they are; optional ones are left out if they are not available."""
+    """The arguments of a metric: arrays of the samples, a generator, and the variant of the protocol.
+
+    Optional ones are left out if they are not available.
+    """
     asked, arguments = parameters(metric), dict[str, Any]()
     for parameter in (parameter for parameter in asked if parameter in SUPPLIED):
         must_exist = parameter in required(metric) or (parameter.startswith("test_") and test is not None)

@@ -9,37 +9,47 @@ import numpy as np
 from torch import Tensor
 
 from unbraid.evaluation.arguments import Metric, fixed_arguments
+from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.sample import Sample
 from unbraid.metrics import Direction
 
 
 def score_entries(
-    name: str, metric: Metric, result: Any, arguments: Mapping[str, Any], *, strand: str = ""
+    name: str,
+    metric: Metric,
+    result: Any,
+    arguments: Mapping[str, Any],
+    samples: tuple[Sample | Arrays, Sample | Arrays | None],
+    *,
+    strand: str = "",
 ) -> list[dict[str, Any]]:
     """One entry for the score and one for each further number of the result that is not one of the settings.
 
     The protocol is the field `protocol` if the result has one, otherwise its settings: bins=20, binning=equal_width.
+    The sample sizes `n` and `n_test` count an observation once, however often it was drawn.
 
     Args:
         name: Name of the metric, without the strand.
         metric: The metric.
         result: What it returned: a number, or a named tuple whose first field is `score`.
         arguments: The arguments that it was called with.
+        samples: The sample and, if there is one, the test sample that the arguments are of.
         strand: Strand on which the metric was computed; empty for the default strand.
     """
     full_name = f"{strand}:{name}" if strand else name
-    sizes = {"n": _sample_size(arguments), "n_test": _sample_size(arguments, "test_")}
+    fields = {} if _is_number(result) else _fields(name, result)
+    sizes = {
+        "n": _sample_size(fields, arguments, samples[0]),
+        "n_test": _sample_size(fields, arguments, samples[1], "test_"),
+    }
     if _is_number(result):
         protocol = _listed(fixed_arguments(metric))
         return [_entry(full_name, protocol, result, Direction().of_number()) | sizes]
-    fields = _fields(name, result)
     direction = Direction.of(type(result))
     settings = inspect.signature(metric).parameters
     protocol = str(
         fields.pop("protocol", _listed({key: value for key, value in fields.items() if key in settings}))
     )
-    sizes["n"] = _first(fields, sizes["n"], "n", "n_votes", "n_differences")
-    sizes["n_test"] = _first(fields, sizes["n_test"], "n_test", "n_test_votes", "n_test_differences")
     first = _entry(full_name, protocol, fields.pop("score"), direction.of_number(strand=strand)) | sizes
     arrays = {
         key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)
@@ -87,12 +97,21 @@ def _listed(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in settings.items() if isinstance(value, str | Real))
 
 
-def _first(fields: Mapping[str, Any], default: int, *names: str) -> int:
-    """The first of these sizes in the result."""
-    return next((fields[name] for name in names if name in fields), default)
+def _sample_size(
+    fields: Mapping[str, Any], arguments: Mapping[str, Any], sample: Sample | Arrays | None, prefix: str = ""
+) -> int:
+    """The size in a result, otherwise of the first array, with each observation counted once; or the votes cast."""
+    name = "n_test" if prefix else "n"
+    votes = [fields[key] for key in (f"{name}_votes", f"{name}_differences") if key in fields]
+    if votes and name not in fields:
+        return votes[0]
+    drawn = fields.get(name, _array_size(arguments, prefix))
+    if "n_background" in fields and not prefix:
+        drawn, sample = fields["n_background"], sample.background if isinstance(sample, Sample) else sample
+    return min(drawn, sample.distinct()) if isinstance(sample, Sample) else drawn
 
 
-def _sample_size(arguments: Mapping[str, Any], prefix: str = "") -> int:
+def _array_size(arguments: Mapping[str, Any], prefix: str) -> int:
     """The number of observations in the first array of the sample, or of the test sample with its prefix `test_`."""
     for name, value in arguments.items():
         if name.startswith("test_") == bool(prefix):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from unbraid.data import Dataset
-from unbraid.evaluation.arguments import check_metric, metric_arguments
+from unbraid.evaluation.arguments import check_metric, gather_arguments, split_samples
 from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.check import unavailable_metrics
 from unbraid.evaluation.entries import score_entries
@@ -142,7 +142,8 @@ def score(
             held_out = test.select_strand(strand) if strand and test is not None else test
             start = time.perf_counter()
             try:
-                arguments = metric_arguments(name, function, train, held_out, seed=seed, protocol=variants)
+                used = split_samples(function, train, held_out)
+                arguments = gather_arguments(name, function, *used, seed=seed, protocol=variants)
                 result = function(**arguments)
             except ValueError as reason:
                 if not skip_missing:
@@ -152,7 +153,8 @@ def score(
                 continue
             common = {"seed": seed, "seconds": round(time.perf_counter() - start, 3)}
             entries = [
-                entry | common for entry in score_entries(name, function, result, arguments, strand=strand)
+                entry | common
+                for entry in score_entries(name, function, result, arguments, used, strand=strand)
             ]
             scores += entries
             if on_scores is not None:

@@ -24,6 +24,11 @@ class GroundTruth:
         self._rows = self._tables.sample_indices(size, generator) if size else self._tables.indices()
         self.size = len(self._rows)
 
+    def distinct(self) -> int:
+        """How many different observations are in the sample; of a whole factor space, where drawing one twice is part
+        of the published protocols, how many were drawn."""
+        return self.size if self._is_factor_space else len(self._observation_ids(self._rows).unique())
+
     @cached_property
     def factors(self) -> Int[np.ndarray, "n k"]:
         """The factors of each observation, without constant factors and without the instance."""
@@ -68,6 +73,15 @@ class GroundTruth:
     def instances(self) -> Int[np.ndarray, " n"]:
         """The index of the instance that each observation shows; without instances, the index of the row."""
         return self._instance_ids(self._rows).numpy()
+
+    @cached_property
+    def rows(self) -> Int[np.ndarray, " n"]:
+        """The index of the row of each observation; equal rows have one index."""
+        if self._is_factor_space:
+            raise NotAvailable(
+                f"The observations of {self.dataset.name} are no rows but any combination of factors."
+            )
+        return self._observation_ids(self._rows).numpy()
 
     @cached_property
     def latents(self) -> Float[np.ndarray, "n k"]:
@@ -123,11 +137,33 @@ class GroundTruth:
         return self._tables.indices_of(space.index(values), Generator().manual_seed(self.seed))
 
     def _instance_ids(self, rows: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
-        """The instance that each row shows; without instances, the row itself."""
+        """The instance that each row shows; without instances, the observation itself."""
         space, factors = self._tables.factor_space, self._tables.factors(rows)
         if space is None or factors is None or self.dataset.instance is None:
-            return rows
+            return self._observation_ids(rows)
         return factors[:, space.column(self.dataset.instance)]
+
+    @property
+    def _is_factor_space(self) -> bool:
+        """Whether the dataset has one observation of each combination of its factors, instead of a list of rows."""
+        return self._tables.factor_space is not None and self._tables.combinations is None
+
+    def _observation_ids(self, rows: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
+        """The first row with the same observation as each row: a table may list one twice, and so does resampling."""
+        return rows if self._first_rows is None else self._first_rows[rows]
+
+    @cached_property
+    def _first_rows(self) -> Int[Tensor, " n"] | None:
+        source, combinations = self._tables.source, self._tables.combinations
+        if isinstance(source, Tensor) and source.ndim == 2:
+            values = np.ascontiguousarray(source.cpu().numpy())
+            content = values.view([("", f"V{values.itemsize * values.shape[1]}")])[:, 0]
+        elif not isinstance(source, Tensor) and combinations is not None:
+            content = combinations.numpy()  # a renderer draws one image of each combination
+        else:
+            return None
+        _, first, position = np.unique(content, return_index=True, return_inverse=True)
+        return torch.from_numpy(first[position])
 
     @property
     def _varying(self) -> np.ndarray:

@@ -32,11 +32,22 @@ def reconstruction(sample: Sample, decoder: Decoder) -> Reconstruction:
     return _reconstruction(sample, decoder)
 
 
-def background_reconstruction(sample: Sample, background: Sample, decoder: Decoder) -> Reconstruction:
+class BackgroundReconstruction(NamedTuple):
+    score: float
+    protocol: str
+    n_background: int
+
+    higher_is_better = False
+    bounds = (None, None)
+
+
+def background_reconstruction(
+    sample: Sample, background: Sample, decoder: Decoder
+) -> BackgroundReconstruction:
     """Mean reconstruction loss of the background, with salient codes zero if the method decodes it this way."""
     method = sample.method
     change = method.background_codes if isinstance(method, HasBackgroundCodes) else None
-    return _reconstruction(background, decoder, change)
+    return BackgroundReconstruction(*_reconstruction(background, decoder, change))
 
 
 def _reconstruction(
@@ -108,7 +119,7 @@ def intervention_reversibility(sample: Sample, decoder: Decoder) -> Intervention
         return totals[None]
 
     remaining, total = sample.map_batches(changes).sum(0)
-    return InterventionReversibility(float(1 - remaining / total) if total > 0 else 1.0, sample.size)
+    return InterventionReversibility(float(1 - remaining / total) if total > 0 else 1.0, sample.distinct())
 
 
 class ActiveFeatures(NamedTuple):
@@ -136,7 +147,7 @@ def active_features(
 
     mean = torch.from_numpy(sample.map_batches(changes)).sum(0) / sample.size
     shares = variance_shares(mean, mean.new_tensor(sample.variance)).numpy()
-    return ActiveFeatures(float((shares > threshold).sum()), shares, threshold, sample.size)
+    return ActiveFeatures(float((shares > threshold).sum()), shares, threshold, sample.distinct())
 
 
 def _masks(sample: Sample) -> list[Tensor]:

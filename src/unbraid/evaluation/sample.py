@@ -42,17 +42,14 @@ class Sample(GroundTruth):
     def train_test_split(self, test: "Sample") -> tuple["Sample", "Sample"]:
         """The samples on which predictors are trained and tested.
 
-        If both samples come from one dataset of stored observations, one third of its instances (or rows, without
-        instances) is used for testing and the rest for training, so that no instance is in both. Samples of a whole
-        factor space, and samples of two datasets, are returned unchanged.
+        If both samples come from one dataset of stored observations, one third of its instances (or different rows,
+        without instances) is used for testing and the rest for training, so that no instance is in both. Samples of a
+        whole factor space, and samples of two datasets, are returned unchanged.
         """
-        tables = self._tables
-        if test.dataset is not self.dataset or (
-            tables.factor_space is not None and tables.combinations is None
-        ):
+        if test.dataset is not self.dataset or self._is_factor_space:
             return self, test
         generator = Generator().manual_seed(derive_seed(self.seed, "parted"))
-        _, held_out = random_split(self._instance_ids(tables.indices()).unique(), 1 / 3, generator)
+        _, held_out = random_split(self._instance_ids(self._tables.indices()).unique(), 1 / 3, generator)
         return self._with_instances(held_out, keep=False), test._with_instances(held_out, keep=True)
 
     def _with_instances(self, instances: Int[Tensor, " t"], *, keep: bool) -> "Sample":

@@ -26,7 +26,9 @@ class StrandProbes(NamedTuple):
     bounds = (0.0, 1.0)
 
 
-def strand_probes(sample: Sample, factors: np.ndarray, rng: np.random.Generator) -> StrandProbes:
+def strand_probes(
+    sample: Sample, factors: np.ndarray, rng: np.random.Generator, rows: np.ndarray | None = None
+) -> StrandProbes:
     """Accuracy of a linear probe for each factor on each innermost strand, from 0 (chance) to 1 (always correct).
 
     `factor_probe` on every strand with the same split of the observations. The accuracies of all probes are its
@@ -43,6 +45,7 @@ def strand_probes(sample: Sample, factors: np.ndarray, rng: np.random.Generator)
             rng=copy.deepcopy(rng),
             names=order,
             instances=sample.instances,
+            rows=rows,
         )
         for strand in strands
     ]

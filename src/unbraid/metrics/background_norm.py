@@ -12,7 +12,7 @@ class BackgroundNorm(NamedTuple):
     score: float  # mean squared norm of the background codes
     target: float  # mean squared norm of the target's codes
     share: float  # score / target
-    n: int
+    n_background: int
 
     higher_is_better = None
     bounds = (0.0, None)

@@ -30,6 +30,7 @@ def factor_probe(
     rng: np.random.Generator,
     names: Sequence[str] | None = None,
     instances: np.ndarray | None = None,
+    rows: np.ndarray | None = None,
     max_samples: int = 10_000,
     inverse_penalty: float = 1.0,
 ) -> FactorProbe:
@@ -39,7 +40,8 @@ def factor_probe(
 
     with C_k the test accuracy for factor k and c_k that of always predicting its most frequent value. Of at most
     `max_samples` samples, drawn by `rng`, two thirds train and one third tests. `instances` has the instance of each
-    sample; no instance is in both. The classifier is that of `probe`.
+    sample; no instance is in both. `rows` has the observation that each sample is a copy of, so that `n` and `n_test`
+    count it once. The classifier is that of `probe`.
     """
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
@@ -51,6 +53,7 @@ def factor_probe(
     chosen = rng.permutation(len(codes))[:max_samples]
     codes, factors = codes[chosen], factors[chosen]
     ids = np.arange(len(codes)) if instances is None else as_labels(instances[chosen], samples=len(codes))
+    observations = np.arange(len(codes)) if rows is None else as_labels(rows[chosen], samples=len(codes))
     tests = _third(ids, rng)
     accuracy, chance = {}, {}
     for name, column in zip(names, factors.T, strict=True):
@@ -69,8 +72,8 @@ def factor_probe(
         score=float(np.mean(shares)) if shares else 0.0,
         accuracy=accuracy,
         chance=chance,
-        n=int((~tests).sum()),
-        n_test=int(tests.sum()),
+        n=len(np.unique(observations[~tests])),
+        n_test=len(np.unique(observations[tests])),
         inverse_penalty=inverse_penalty,
     )
 
