@@ -27,7 +27,7 @@ def check(
     links: Links = False,
     as_json: AsJSON = False,
 ) -> None:
-    """Check that a dataset's files are present and intact, or that their addresses answer."""
+    """Check a dataset's files, or with --links their addresses."""
     from unbraid.data import check_dataset
 
     if links:

@@ -48,9 +48,9 @@ def check_links(name: str | None = None) -> list[Link]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(_ask, addresses))
     if all(is_unreachable for _, _, is_unreachable in answers):
-        state = answers[0][0]
+        reason = answers[0][0].removeprefix("dead: it cannot be reached: ")
         raise DownloadError(
-            f"None of {len(addresses)} addresses can be reached ({state}). Check the network and try again."
+            f"None of {len(addresses)} addresses can be reached ({reason}). Check the network and try again."
         )
     return [
         Link(address.dataset, address.file, address.url, state, is_alive)
