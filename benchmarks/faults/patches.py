@@ -100,8 +100,8 @@ def address(port: int, sha256: str | None, path: str = "/file.npz") -> None:
     """Publishes dSprites at a local address."""
     from unbraid.data.dsprites import SOURCE
 
-    object.__setattr__(SOURCE, "url", f"http://127.0.0.1:{port}{path}")
-    object.__setattr__(SOURCE, "sha256", sha256)
+    object.__setattr__(SOURCE, "urls", (f"http://127.0.0.1:{port}{path}",))
+    object.__setattr__(SOURCE, "hashes", () if sha256 is None else (f"sha256:{sha256}",))
 
 
 def address_and_death(port: int, sha256: str | None, folder: str, number: int, count: str) -> None:

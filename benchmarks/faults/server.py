@@ -7,7 +7,7 @@ import threading
 import time
 import zipfile
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 CHUNK = 8_192
@@ -35,13 +35,19 @@ def published_hash() -> str:
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers a path with what it names: `/file.npz` is the file, every other path does something wrong."""
+    """Answers a path with what it names: `/file.npz` is the file, every other path does something wrong.
+
+    A name in `now` stands for what it does at the moment, so that one address can change its behavior.
+    """
+
+    now: ClassVar[dict[str, str]] = {}
 
     protocol_version = "HTTP/1.1"
     timeout = 30
 
     def do_GET(self) -> None:
         name = self.path.strip("/").partition("?")[0]
+        name = self.now.get(name, name)
         method = vars(Handler).get(f"send_{name.replace('-', '_').replace('.', '_')}")
         self.close_connection = True
         try:
