@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commandline import CommandLine
+from tests.commandline import SPRITES, CommandLine
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -74,3 +74,16 @@ def test_a_warning_is_one_sentence(unbraid: CommandLine, tmp_path: Path) -> None
     said = [line for line in answer.err.splitlines() if "--drop id" in line]
     assert answer.code == 0 and len(said) == 1
     assert said[0].startswith("unbraid: The column 'id' of ") and "table.py" not in answer.err
+
+
+def test_a_sentence_is_one_line_of_printable_characters(unbraid: CommandLine) -> None:
+    sentence = unbraid("report", "a\nb\x1b[31m\u202ec\udcff").sentence
+    assert sentence.startswith(r"a\nb\x1b[31m\u202ec\udcff is not")
+    assert "a" * 200 + "…a" in unbraid("report", "a" * 5000).sentence
+    assert "File name too long" in unbraid("report", "a/" * 5000).sentence
+
+
+@pytest.mark.parametrize("option", ["--batch-size", "--latent-dim"])
+def test_a_size_that_no_memory_holds_is_said(unbraid: CommandLine, tmp_path: Path, option: str) -> None:
+    answer = unbraid("train", "beta-vae", *SPRITES, option, 2**62, "--out", tmp_path / "run")
+    assert "There is not enough memory. Lower the sizes" in answer.sentence

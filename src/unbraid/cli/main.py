@@ -1,6 +1,7 @@
 """The command line: `unbraid …`. Commands import heavy packages where they use them, so that `--help` is fast."""
 
 import os
+import re
 import sys
 import warnings
 from io import TextIOWrapper
@@ -129,15 +130,36 @@ def main() -> None:
         )
         sys.exit(2)
     except (ValueError, OSError, FloatingPointError) as error:
-        print(f"unbraid: {_sentence(error)}", file=sys.stderr)
+        print(f"unbraid: {_printable(_sentence(error))}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:
         if os.environ.get("UNBRAID_DEBUG"):
             raise
-        kind = type(error).__name__
-        print(f"unbraid: Internal error in Unbraid, please report it ({kind}: {error}).", file=sys.stderr)
+        kind, text = type(error).__name__, _printable(str(error).partition("\n")[0])
+        if isinstance(error, MemoryError) or OUT_OF_MEMORY.search(text):
+            print(f"unbraid: {TOO_LARGE} ({text or kind}).", file=sys.stderr)
+            sys.exit(2)
+        print(f"unbraid: Internal error in Unbraid, please report it ({kind}: {text}).", file=sys.stderr)
         print("Set UNBRAID_DEBUG=1 for the traceback.", file=sys.stderr)
         sys.exit(1)
+
+
+OUT_OF_MEMORY = re.compile(  # what torch and NumPy say
+    "out of memory|t allocate memory|size calculation overflowed|integer multiplication overflow"
+    "|Overflow when unpacking|too large to convert"
+)
+TOO_LARGE = (
+    "There is not enough memory. Lower the sizes that you have set, such as --batch-size, --latent-dim, --image-size "
+    "or --num-samples"
+)
+
+
+def _printable(text: str) -> str:
+    """The text on one line: control characters escaped, so that a name cannot change the terminal, and words cut."""
+    escaped = "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text
+    )
+    return re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", escaped)
 
 
 def _sentence(error: Exception) -> str:
