@@ -89,6 +89,7 @@ def table(
     digits: int = 3,
     scale: float = 1.0,
     std: bool = True,
+    published_digits: int | None = None,
 ) -> str:
     """A table of means ± standard deviations over seeds, with the number of seeds n.
 
@@ -96,15 +97,16 @@ def table(
         file: File of rows.
         lines: What each line shows; `published` is the method, and its settings, in the published table, and `file`
             another file.
-        columns: What each column shows: a metric, or a dictionary with `metric`, further columns of the rows,
-            `digits`, and `published`, the dataset and settings in the published table, with `published_metric` if the
-            metric has another name there.
+        columns: What each column shows: a metric, or a dictionary with `metric` and further columns of the rows. It
+            may have `digits`; `shift`, which is added to each value; `published`, the dataset and settings in the
+            published table; and `published_metric`, if the metric has another name there.
         first: Heading of the lines.
         where: What all cells have in common.
         published: Recipe, or table of published.csv; its values follow in brackets.
         digits: Decimals.
         scale: Factor of all measured and published values, 100 for per cent.
         std: Whether to show standard deviations.
+        published_digits: Decimals of published values; default: as many as of measured ones.
     """
     body = []
     for label, line in lines.items():
@@ -115,13 +117,16 @@ def table(
         for column in columns.values():
             selection = {"metric": column} if isinstance(column, str) else dict(column)
             metric, data = selection.pop("metric"), selection.pop("published", None)
+            shift = selection.pop("shift", 0.0)
             printed = selection.pop("published_metric", metric)
             decimals = selection.pop("digits", digits)
             values = scores(results, source, metric, {**(where or {}), **selection, **in_rows})
-            text = mean_std(list(values.values()), decimals, scale, std=std)
+            shifted = [value + shift for value in values.values()]
+            text = mean_std(shifted, decimals, scale, std=std)
+            shown = decimals if published_digits is None else published_digits
             if published and method and data is not None:
                 number = look_up(results, published, (*as_list(method), *as_list(data), printed))
-                text += "" if number is None else f" ({decimal(number * scale, decimals)})"
+                text += "" if number is None else f" ({decimal(number * scale, shown)})"
             cells.append(text)
             counts.append(len(values))
         if not any(counts):
@@ -243,19 +248,24 @@ def both(results: Path, file: str, first: str, second: str, where: Where) -> lis
 
 
 def rows_table(
-    results: Path, file: str, columns: Mapping[str, str], *, where: Where | None = None, digits: int = 3
+    results: Path,
+    file: str,
+    columns: Mapping[str, str],
+    *,
+    settings: Sequence[str] = (),
+    where: Where | None = None,
+    digits: int = 3,
 ) -> str:
-    """A file of rows as it is: one line per row, one column per heading."""
+    """A file of rows as it is: one line per row, one column per heading; `settings` are columns not to round."""
 
-    def cell(text: str) -> str:
-        whole = not text.strip("0123456789")
+    def cell(column: str, text: str) -> str:
         try:
-            return text if whole else decimal(float(text), digits)
+            return text if column in settings or text.isdecimal() else decimal(float(text), digits)
         except ValueError:
             return text
 
     found = matching(results, file, where or {})
-    return markdown([*columns], [[cell(row[name]) for name in columns.values()] for row in found])
+    return markdown([*columns], [[cell(name, row[name]) for name in columns.values()] for row in found])
 
 
 def published(results: Path, source: str, *key: str, digits: int = 3, scale: float = 1.0) -> str:
@@ -334,5 +344,5 @@ def as_list(value: object) -> list[Any]:
 
 
 def markdown(headings: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    lines = [headings, ["---"] * len(headings), *body]
+    lines = [[heading.strip() for heading in headings], ["---"] * len(headings), *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
