@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import BaseFileLock, FileLock
+from filelock import BaseFileLock
 
 from unbraid.files import acquire_lock
 
@@ -34,4 +34,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
 
 def worker_lock(folder: Path, number: int) -> BaseFileLock:
     """Marks a worker process as running in the folder, until the lock is released or the process ends."""
-    return FileLock(folder / f".worker-{number}.lock").acquire().lock
+    message = (
+        f"Worker {number} of an earlier study is still running in {folder}. End it, or choose another folder."
+    )
+    return acquire_lock(folder / f".worker-{number}.lock", timeout=PATIENCE, message=message)
