@@ -220,6 +220,10 @@ def prepare(folder: Path) -> None:
     )
     (folder / "list.json").write_text("[1]")
     (folder / "deep.json").write_text("[" * 100_000)
+    for name, changes in PLANS.items():
+        plan_text = {"method": "beta-vae", "data": "sprites", "options": options}
+        plan_text |= changes | {"options": options | changes.get("options", {})}
+        (folder / f"plan-{name}.json").write_text(json.dumps(plan_text))
     (folder / "tiny.py").write_text(RECIPE)
     (folder / "broken.py").write_text("import nothing_of_that_name\n")
     (folder / "own.py").write_text("def dataset(size: int = 3):\n    return None\n")
@@ -231,6 +235,26 @@ def prepare(folder: Path) -> None:
         (folder / "loop").symlink_to("loop")
 
 
+PLANS: dict[str, dict[str, Any]] = {  # what is wrong in a plan
+    "nul": {"data": "a\0b"},
+    "surrogate": {"data": "\ud800"},
+    "number": {"method": 1},
+    "data": {"data": ["sprites"]},
+    "null": {"options": {"beta": None, "steps": None}},
+    "list": {"options": {"latent_dim": [1, 2]}},
+    "object": {"options": {"latent_dim": {"a": {"b": 1}}}},
+    "text": {"options": {"latent_dim": "three"}},
+    "huge": {"options": {"latent_dim": 10**30}},
+    "float": {"options": {"latent_dim": 2.5}},
+    "bool": {"options": {"latent_dim": True, "antialias": "maybe"}},
+    "nan": {"options": {"beta": float("nan")}},
+    "spec": {"options": {"optimizer": {"spec": "os:system"}}},
+    "network": {"options": {"encoder": {"network": "os.system", "arguments": {}}}},
+    "dashes": {"options": {"--out": "x", "": 1}},
+    "options": {"options": {"out": "elsewhere", "resume": True}},
+    "metrics": {"metrics": 3, "evaluation": [1]},
+    "draw": {"draw": "own.py:Missing"},
+}
 RECIPE = '''"""A tiny recipe."""
 
 from unbraid.studies import Plan
@@ -303,8 +327,13 @@ def _training(rng: random.Random, table: dict[str, Any]) -> list[str]:
     if rng.random() < 0.6:
         small = ("--image-size", "16", "--latent-dim", "3", "--architecture", "mlp-small")
         return ["train", "beta-vae", "--data", "sprites", *small, *short]
-    if rng.random() < 0.2:
-        return ["train", "--config", rng.choice(["plan.json", *PATHS]), "--quiet"]
+    if rng.random() < 0.25:
+        return [
+            "train",
+            "--config",
+            rng.choice(["plan.json", *(f"plan-{name}.json" for name in PLANS), *PATHS]),
+            "--quiet",
+        ]
     data = rng.choice(
         [*sorted(table["datasets"]), "rows.csv", "images", "images/a.png", "random.npz", "own.py:dataset"]
     )
@@ -315,10 +344,11 @@ def _mutated(rng: random.Random, words: list[str], known: list[str], everybody: 
     """The line with one thing wrong."""
     words = list(words)
     places = range(1, len(words))
-    kind = rng.randrange(10)
-    if kind <= 2 and known:  # a value of an option of this command
+    kind = rng.randrange(14)
+    if (kind <= 2 or kind >= 10) and known:  # a value of an option of this command
         option = rng.choice(known)
-        value = rng.choice([word for word in WORDS if not (option in UNLIMITED and _is_large(word))])
+        values = rng.choice([NUMBERS, NUMBERS, TEXTS, PATHS])
+        value = rng.choice([word for word in values if not (option in UNLIMITED and _is_large(word))])
         words += [f"{option}={value}"] if rng.random() < 0.3 else [option, value]
     elif kind == 3 and places:  # another word in the place of one
         index = rng.choice(places)

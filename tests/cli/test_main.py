@@ -80,6 +80,8 @@ def test_a_sentence_is_one_line_of_printable_characters(unbraid: CommandLine) ->
     sentence = unbraid("report", "a\nb\x1b[31m\u202ec\udcff").sentence
     assert sentence.startswith(r"a\nb\x1b[31m\u202ec\udcff is not")
     assert "a" * 200 + "…a" in unbraid("report", "a" * 5000).sentence
+    usage = unbraid("list", "methods", "a\x1b[31m" + "a" * 5000).err
+    assert r"(a\x1b[31maaa" in usage and "…" in usage and len(usage) < 600
     assert "File name too long" in unbraid("report", "a/" * 5000).sentence
 
 

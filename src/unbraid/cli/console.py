@@ -1,6 +1,7 @@
 """Options that several commands share, and how commands print."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,6 +43,14 @@ def print_scores(scores: Sequence[dict[str, Any]], as_json: bool) -> None:
         tested = f", tested on {entry['n_test']}" if entry["n_test"] else ""
         sizes = f"n={entry['n']}{tested}{protocol}, {entry['seconds']} s"
         print(f"{entry['metric']:<{width}} {entry['value']:.4f}  ({sizes})")
+
+
+def printable(text: str) -> str:
+    """The text on one line: control characters escaped, so that a name cannot change the terminal, and words cut."""
+    escaped = "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text
+    )
+    return re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", escaped)
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

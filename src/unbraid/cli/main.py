@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from unbraid.cli.compare import compare
+from unbraid.cli.console import printable
 from unbraid.cli.data import check, download
 from unbraid.cli.demo import demo
 from unbraid.cli.edit import edit
@@ -130,12 +131,12 @@ def main() -> None:
         )
         sys.exit(2)
     except (ValueError, OSError, FloatingPointError) as error:
-        print(f"unbraid: {_printable(_sentence(error))}", file=sys.stderr)
+        print(f"unbraid: {printable(_sentence(error))}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:
         if os.environ.get("UNBRAID_DEBUG"):
             raise
-        kind, text = type(error).__name__, _printable(str(error).partition("\n")[0])
+        kind, text = type(error).__name__, printable(str(error).partition("\n")[0])
         if isinstance(error, MemoryError) or OUT_OF_MEMORY.search(text):
             print(f"unbraid: {TOO_LARGE} ({text or kind}).", file=sys.stderr)
             sys.exit(2)
@@ -152,14 +153,6 @@ TOO_LARGE = (
     "There is not enough memory. Lower the sizes that you have set, such as --batch-size, --latent-dim, --image-size "
     "or --num-samples"
 )
-
-
-def _printable(text: str) -> str:
-    """The text on one line: control characters escaped, so that a name cannot change the terminal, and words cut."""
-    escaped = "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text
-    )
-    return re.sub(r"\S{300,}", lambda word: f"{word[0][:200]}…{word[0][-50:]}", escaped)
 
 
 def _sentence(error: Exception) -> str:

@@ -8,11 +8,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
+from unbraid.cli.console import printable
 from unbraid.options import ListedOption, Namespaces, Option, reject_negation
 from unbraid.settings import lookup, parse_number
 
+UsageError: Any = typer.BadParameter.__base__  # Typer does not name it
 FULL_NAMES = "Every option also has its full name, such as --training.steps."
 COMMANDS = {"get": "download"}
 OPTIONS = {
@@ -65,6 +68,13 @@ class StrictCommand(TyperCommand):
     def known(self) -> set[str]:
         """The names of all options."""
         return {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            error.message = printable(error.message)
+            raise
 
     def explain_negation(self, words: Sequence[str]) -> None:
         """Raises for `--no-NAME` where there is only `--NAME`."""
