@@ -34,7 +34,7 @@ def test_missing_values_are_filled() -> None:
 
 def test_as_json_and_back() -> None:
     columns = ColumnScaler.fit(TABLE, ("a", "b", "c"), (1.0, 2.0, 3.0))
-    assert ColumnScaler.from_json(json.loads(json.dumps(columns.to_json()))) == columns
+    assert ColumnScaler.from_json(json.loads(json.dumps(columns.to_json())), owner="run") == columns
 
 
 def test_columns_are_found_by_name_wherever_they_stand() -> None:
@@ -44,3 +44,23 @@ def test_columns_are_found_by_name_wherever_they_stand() -> None:
         columns.positions(("a", "x"), "rows.csv")
     with pytest.raises(ValueError, match=r"rows\.csv has the column 'a' more than once"):
         columns.positions(("a", "b", "a"), "rows.csv")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"names": ["a"]},
+        {"names": [1, 2]},
+        {"mean": None},
+        {"mean": "ab"},
+        {"mean": [0.0, "1"]},
+        {"std": [1.0, float("nan")]},
+        {"std": [1.0, 0.0]},
+        {"fill": [1.0]},
+    ],
+)
+def test_damaged_columns_are_refused(damage: dict) -> None:
+    columns = ColumnScaler(("a", "b"), (0.0, 1.0), (1.0, 2.0)).to_json()
+    for damaged in (columns | damage, [1], 3):
+        with pytest.raises(ValueError, match=r"^run has .* Restore it from a copy\.$"):
+            ColumnScaler.from_json(damaged, owner="run")

@@ -51,9 +51,20 @@ class ColumnScaler(NamedTuple):
         return cls(tuple(names), (0.0,) * len(names), (1.0,) * len(names), tuple(fill))
 
     @classmethod
-    def from_json(cls, columns: Mapping[str, Sequence[Any]]) -> "ColumnScaler":
-        """The scaler that `to_json` describes."""
-        return cls(*(tuple(columns[name]) for name in cls._fields))
+    def from_json(cls, columns: Any, *, owner: str) -> "ColumnScaler":
+        """The scaler that `to_json` describes; raises a sentence about its owner if it describes none."""
+        lists = [columns.get(name) if isinstance(columns, Mapping) else None for name in cls._fields]
+        names, *numbers = [tuple(values if isinstance(values, list) else [values]) for values in lists]
+        finite = all(_is_finite(number) for values in numbers for number in values)
+        sizes = {len(names), *(len(values) for values in numbers[:2]), len(numbers[2]) or len(names)}
+        if not (finite and len(sizes) == 1 and all(isinstance(name, str) for name in names)):
+            raise ValueError(f"{owner} has damaged columns of its table. Restore it from a copy.")
+        scaler = cls(names, *numbers)
+        if not all(number > 0 for number in scaler.std):
+            raise ValueError(
+                f"{owner} has a column whose standard deviation is not above 0. Restore it from a copy."
+            )
+        return scaler
 
     def to_json(self) -> dict[str, list[Any]]:
         """The scaler as plain data."""
@@ -101,6 +112,10 @@ class ColumnScaler(NamedTuple):
                 f"Row {row} lacks a value in the column {self.names[column]!r}: remove the row, or train with missing "
                 "values filled (--impute mean)."
             )
+
+
+def _is_finite(number: Any) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) < float("inf")
 
 
 def rescaled_rows(

@@ -49,7 +49,7 @@ class ExportedModel:
     def columns(self) -> ColumnScaler | None:
         """The names, means and standard deviations of the table's columns; None for images and rows without names."""
         columns = self.settings["data"].get("columns")
-        return None if columns is None else ColumnScaler.from_json(columns)
+        return None if columns is None else ColumnScaler.from_json(columns, owner=str(self.folder))
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:
         """The weights; an export has one set only."""

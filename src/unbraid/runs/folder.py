@@ -181,7 +181,11 @@ class Run:
             raise ValueError(
                 f"{self.folder} does not record the columns of its table, so rows cannot be encoded. Train it again."
             )
-        return None if data.get("columns") is None else ColumnScaler.from_json(data["columns"])
+        return (
+            None
+            if data.get("columns") is None
+            else ColumnScaler.from_json(data["columns"], owner=str(self.folder))
+        )
 
     @property
     def seed(self) -> int:

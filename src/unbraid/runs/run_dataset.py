@@ -59,7 +59,7 @@ def standardized_for(run: Run, dataset: Dataset) -> Dataset:
     if background is None:
         return rescaled
     recorded = run.settings["data"].get("background", {}).get("columns")
-    columns = run.columns if recorded is None else ColumnScaler.from_json(recorded)
+    columns = run.columns if recorded is None else ColumnScaler.from_json(recorded, owner=str(run.folder))
     return rescaled.replace(background=background.rescaled(columns))
 
 
