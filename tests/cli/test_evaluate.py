@@ -2,6 +2,7 @@
 
 import functools
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,10 @@ def test_an_unknown_metric(unbraid: CommandLine, trained: Path) -> None:
 
 
 def test_invalid_options(unbraid: CommandLine, trained: Path) -> None:
+    too_large = unbraid("evaluate", trained, "--num-samples", 99999999999999999999)
+    assert (
+        too_large.code == 2 and "Traceback" not in too_large.err and "99999999999999999999" in too_large.err
+    )
     for number in (-1, 10**9):
         sentence = unbraid("evaluate", trained, "--num-samples", number).sentence
         assert sentence == f"num_samples must be from 0 (0: all) to 100,000,000; got {number}."
@@ -109,18 +114,19 @@ def test_a_metric_without_factors_is_refused_before_the_data_are_encoded(
     assert sizes == [] and not (tmp_path / "run" / "scores.json").exists()
 
 
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_evaluation_keeps_what_was_scored_and_goes_on(
-    unbraid: CommandLine, trained: Path, monkeypatch: pytest.MonkeyPatch
+    unbraid: CommandLine, trained: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals, code: int
 ) -> None:
     command = ("evaluate", trained, "--metrics", "reconstruction,kl,active_dims", "--num-samples", 60)
 
     def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(stop)
 
     with monkeypatch.context() as patch:
         patch.setattr(metrics, "active_dims", functools.wraps(metrics.active_dims)(interrupt))
         stopped = unbraid(*command)
-    assert stopped.code == 130
+    assert stopped.code == code
     kept = f"2 of 3 metrics are kept in {trained}"
     assert f"unbraid: {kept}; run the same command again for the others." in stopped.err
     before = Run(trained).scores()
