@@ -53,7 +53,9 @@ class ColumnScaler(NamedTuple):
     @classmethod
     def from_json(cls, columns: Any, *, owner: str) -> "ColumnScaler":
         """The scaler that `to_json` describes; raises a sentence about its owner if it describes none."""
-        lists = [columns.get(name) if isinstance(columns, Mapping) else None for name in cls._fields]
+        lists: list[Any] = [
+            columns.get(name) if isinstance(columns, Mapping) else None for name in cls._fields
+        ]
         names, *numbers = [tuple(values if isinstance(values, list) else [values]) for values in lists]
         finite = all(_is_finite(number) for values in numbers for number in values)
         sizes = {len(names), *(len(values) for values in numbers[:2]), len(numbers[2]) or len(names)}
