@@ -7,7 +7,6 @@ records what was found in place of `auto`, and so do the runs that are trained o
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 
 from unbraid.data.backgrounds import resolve_backgrounds
 from unbraid.data.grass import resolve_grass
@@ -26,11 +25,11 @@ _found: dict[tuple[str, Path], str] | None = None
 
 
 @contextmanager
-def found_once(known: Found = MappingProxyType({})) -> Iterator[None]:
+def found_once(known: Found | None = None) -> Iterator[None]:
     """Within this block, what was found once is not looked for again; an outer block's findings count, too."""
     global _found
     outer = _found
-    _found = dict(known) if outer is None else outer
+    _found = dict(known or {}) if outer is None else outer
     try:
         yield
     finally:

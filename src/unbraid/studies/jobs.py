@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -30,7 +29,7 @@ class JobContext(NamedTuple):
     device: str
     population: int  # models trained concurrently on a CUDA device
     eval_device: str | None = None  # default: device
-    found: Found = MappingProxyType({})  # under the data root, for every process of the study
+    found: Found | None = None  # under the data root, for every process of the study
     threads: int = 1  # of each run: with other numbers, sums are rounded differently
 
 
