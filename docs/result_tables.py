@@ -21,6 +21,7 @@ from unbraid.studies import compare_methods
 
 NO_ROWS = "> These numbers have no committed rows yet; they will be measured again."
 MISSING = "–"
+UNBROKEN = "\N{NO-BREAK SPACE}"  # so that narrow tables break between numbers
 Where = Mapping[str, Any]  # values of columns; a list allows several
 Column = str | Mapping[str, Any]  # a metric, or a metric with further columns, `digits` and `published`
 
@@ -191,9 +192,8 @@ def paired(
     [found] = compare_methods(records, metric=metric, method="first")
     if found.low is None or found.high is None:
         return decimal(found.difference, digits)
-    return (
-        f"{decimal(found.difference, digits)} [{decimal(found.low, digits)}, {decimal(found.high, digits)}]"
-    )
+    limits = f"[{decimal(found.low, digits)},{UNBROKEN}{decimal(found.high, digits)}]"
+    return f"{decimal(found.difference, digits)} {limits}"
 
 
 def paired_table(
@@ -324,9 +324,9 @@ def mean_std(values: Sequence[float], digits: int, scale: float = 1.0, *, std: b
     if not values:
         return MISSING
     mean = decimal(statistics.fmean(values) * scale, digits)
-    return (
-        f"{mean} ± {decimal(statistics.stdev(values) * scale, digits)}" if std and len(values) > 1 else mean
-    )
+    if not std or len(values) < 2:
+        return mean
+    return f"{mean}{UNBROKEN}±{UNBROKEN}{decimal(statistics.stdev(values) * scale, digits)}"
 
 
 def decimal(number: float, digits: int) -> str:

@@ -76,15 +76,15 @@ def test_functions_by_hand(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "x.csv").write_text(ROWS)
     call = functions(tmp_path)
-    assert call["value"]("x.csv", "mig", method="a") == "0.300 ± 0.200"
+    assert call["value"]("x.csv", "mig", method="a") == "0.300\u00a0±\u00a00.200"
     assert call["value"]("x.csv", "mig", method="a", show="seeds", digits=1) == "0.1, 0.3 and 0.5"
     assert call["value"]("x.csv", "mig", method="c") == "0.000"
     # Differences of seeds 0 and 1: -0.1 and 0.1; the 95 % quantile of Student's t with one degree is 12.706.
-    assert call["paired"]("x.csv", "mig", {"method": "a"}, {"method": "b"}) == "0.000 [−1.271, 1.271]"
+    assert call["paired"]("x.csv", "mig", {"method": "a"}, {"method": "b"}) == "0.000 [−1.271,\u00a01.271]"
     table = call["table"]("x.csv", {"A": {"method": "a"}, "B": {"method": "b"}}, {"MIG": "mig"}, digits=1)
-    assert table.splitlines()[2:] == ["| A | 0.3 ± 0.2 | 3 |", "| B | 0.2 ± 0.0 | 2 |"]
+    assert table.splitlines()[2:] == ["| A | 0.3\u00a0±\u00a00.2 | 3 |", "| B | 0.2\u00a0±\u00a00.0 | 2 |"]
     paired = call["paired_table"]("x.csv", {"method": "a"}, {"B": {"method": "b"}}, {"MIG": "mig"}, digits=1)
-    assert paired.splitlines()[2] == "| B | 0.0 [−1.3, 1.3] | 2 |"
+    assert paired.splitlines()[2] == "| B | 0.0 [−1.3,\u00a01.3] | 2 |"
 
 
 def test_mistakes_in_a_source_are_errors(tmp_path: Path) -> None:
