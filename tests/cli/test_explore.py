@@ -37,3 +37,8 @@ def test_mistakes_are_one_sentence(unbraid: CommandLine, trained: Path, tmp_path
     assert "--allow-remote" in unbraid("explore", trained, "--serve", "--host", "0.0.0.0").sentence
     (trained / "finished.json").unlink()
     assert "--resume" in unbraid("explore", trained).sentence
+
+
+def test_options_of_the_server_need_it(unbraid: CommandLine, trained: Path) -> None:
+    for words in (("--port", 8000), ("--host", "localhost"), ("--allow-remote",)):
+        assert "are options of --serve" in unbraid("explore", trained, "--no-open", *words).sentence

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commandline import CommandLine
 from unbraid import custom_code
 from unbraid.cli.own_code import takes_own_code, use_references
 
@@ -35,3 +36,10 @@ def test_plain_names_and_architectures_are_left_alone() -> None:
     assert not custom_code._named
     use_references(["mine.py:first"])
     assert custom_code.known("first") is not None
+
+
+@pytest.mark.parametrize("option", ["--method", "--data", "--architecture"])
+def test_names_that_are_no_code_are_refused(unbraid: CommandLine, trained: Path, option: str) -> None:
+    for name in ("beta-vae", "own.py"):
+        said = unbraid("report", trained, option, name).sentence
+        assert said.startswith(f"{option} names your own code here, FILE.py:") and repr(name) in said

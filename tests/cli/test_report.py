@@ -35,3 +35,9 @@ def test_report_draws_the_figures_that_are_asked_for(
     assert out.code == 0 and 'id="swaps"' in page and 'id="figure-code_row"' in page
     assert 'id="traversals"' not in page
     assert "did you mean swaps" in unbraid("report", trained, "--figures", "swap").sentence
+
+
+def test_options_of_the_page_are_refused_with_a_table(unbraid: CommandLine, study_folder: Path) -> None:
+    table = ("report", study_folder, "--print-table", "md")
+    for words in (("--out", "x.html"), ("--figures", "joint"), ("--explorers",)):
+        assert "prints a table and writes no page" in unbraid(*table, *words).sentence

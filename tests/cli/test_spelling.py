@@ -229,6 +229,12 @@ def test_only_switches_of_other_commands_can_be_negated(unbraid: CommandLine, tr
         (("evaluate", "", "--metrics", "mig"), "The value is empty."),
         (("evaluate", "run", "--metrics", ""), "The value is empty."),
         (("train", "beta-vae", *SPRITES, "--out", ""), "The value is empty."),
+        (("train", "beta-vae", *SPRITES, "--out", "--beta", 2), "A value is missing before --beta."),
+        (
+            ("train", "beta-vae", "--likelihood", *SPRITES, "--out", "run"),
+            "A value is missing before --data.",
+        ),
+        (("report", "run", "--out", "--json"), "A value is missing before --json."),
         (("train", "beta-vae", *SPRITES, "--out", "run", "--devices", "1_0"), "'1_0' is not a whole number."),
     ],
 )

@@ -11,6 +11,7 @@ from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
 from unbraid.cli.output import PAGES, out_file
 from unbraid.cli.own_code import takes_own_code
 
+LOCALHOST = "127.0.0.1"
 MEGABYTE = 1_000_000
 
 
@@ -28,7 +29,7 @@ def explore(
         bool, typer.Option("--serve", help="Serve the page and decode in Python, for large models.")
     ] = False,
     port: Annotated[int, typer.Option(help="With --serve: port (0: any free port).")] = 0,
-    host: Annotated[str, typer.Option(help="With --serve: address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="With --serve: address to listen on.")] = LOCALHOST,
     allow_remote: Annotated[
         bool,
         typer.Option(
@@ -53,6 +54,10 @@ def explore(
             open_browser=open_browser,
         )
         return
+    if allow_remote or port or host != LOCALHOST:
+        raise ValueError(
+            "--host, --port and --allow-remote are options of --serve: add it, or leave them out."
+        )
     path = explore_run(
         run, out, examples=examples, max_size_mb=max_size_mb, root=data_root, open_browser=open_browser
     )

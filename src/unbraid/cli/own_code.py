@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -21,7 +21,10 @@ def takes_own_code(*names: str) -> Callable[[C], C]:
     def decorate(command: C) -> C:
         @functools.wraps(command)
         def with_code(*args: Any, **values: Any) -> Any:
-            use_references(code for name in names for code in values.pop(f"own_{name}", None) or ())
+            for name in names:
+                references = values.pop(f"own_{name}", None) or ()
+                _require_references(name, references)
+                use_references(references)
             return command(*args, **values)
 
         parameters = [
@@ -46,6 +49,18 @@ def takes_own_code(*names: str) -> Callable[[C], C]:
         return with_code  # type: ignore[return-value]
 
     return decorate
+
+
+def _require_references(name: str, words: Sequence[str]) -> None:
+    from unbraid.custom_code import is_reference
+    from unbraid.nn import OVERLAY
+
+    for word in words:
+        if ":" not in word or not (word.startswith(OVERLAY) or is_reference(word)):
+            raise ValueError(
+                f"--{name} names your own code here, {OPTIONS[name][0]}; got {word!r}. Leave it out if the run used a "
+                "name of Unbraid."
+            )
 
 
 def use_references(words: Any) -> None:

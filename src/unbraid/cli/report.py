@@ -37,6 +37,10 @@ def report(
 ) -> None:
     """Write an HTML report for a run or study."""
     if print_table is not None:
+        if out is not None or figures or explorers:
+            raise ValueError(
+                "--print-table prints a table and writes no page: leave out --out, --figures and --explorers."
+            )
         table = study_table(folder, print_table)
         print_json({"table": table}) if as_json else print(table, end="")
         return

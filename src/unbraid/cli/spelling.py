@@ -62,7 +62,7 @@ class StrictCommand(TyperCommand):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         for parameter in self.params:
-            parameter.type = _strict(parameter)
+            parameter.type = _strict(parameter, self.known)
 
     @property
     def known(self) -> set[str]:
@@ -94,8 +94,9 @@ NUMBERS: dict[str, type[int] | type[float]] = {  # by the name of Typer's types
 }
 
 
-def _strict(parameter: Any) -> Any:
-    """The type of a parameter, which reads numbers as `parse_number` does, and refuses empty paths and names."""
+def _strict(parameter: Any, known: Collection[str]) -> Any:
+    """The type of a parameter, which reads numbers as `parse_number` does, and refuses empty paths and names, and known
+    options in the place of a value."""
     is_path = parameter.type.name == "path"
     is_name = parameter.param_type_name == "option" and parameter.rich_help_panel in (None, "run", "more")
 
@@ -103,6 +104,8 @@ def _strict(parameter: Any) -> Any:
         def convert(self, value: Any, param: Any, ctx: Any) -> Any:
             if value == "" and (is_path or is_name):
                 self.fail("The value is empty.", param, ctx)
+            if isinstance(value, str) and value.startswith("--") and value.partition("=")[0] in known:
+                self.fail(f"A value is missing before {value}.", param, ctx)
             try:
                 if self.name in NUMBERS and isinstance(value, str):
                     return parse_number(value, NUMBERS[self.name])
