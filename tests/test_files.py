@@ -1,6 +1,7 @@
 """Atomic writes, JSON, safetensors and locks, src/unbraid/files.py."""
 
 import os
+import re
 import resource
 import signal
 import stat
@@ -13,12 +14,15 @@ import torch
 from torch.testing import assert_close
 
 from unbraid.files import (
+    Whole,
     acquire_lock,
     append_line,
     locked,
     read_json,
     read_tensors,
     remove_partial_files,
+    require_schema,
+    sha256_of,
     sync_file,
     write_atomically,
     write_json,
@@ -46,6 +50,63 @@ def test_damaged_tensors_are_refused(tmp_path: Path) -> None:
     (tmp_path / "w.safetensors").write_bytes(whole[:50])
     with pytest.raises(ValueError, match="not a complete safetensors file"):
         read_tensors(tmp_path / "w.safetensors")
+
+
+def test_one_flipped_bit_is_found(tmp_path: Path) -> None:
+    """In the length, the header, the hash or the tensors, by the hash in the file or by that of the whole file."""
+    path = tmp_path / "w.safetensors"
+    write_tensors(path, {"a": torch.ones(3), "b": torch.zeros(2, 2)})
+    whole, sha256 = path.read_bytes(), sha256_of(path)
+    read_tensors(path), read_tensors(path, sha256=sha256)
+    for position in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[position] ^= 1 << position % 8
+        path.write_bytes(flipped)
+        for expected in (None, sha256):
+            with pytest.raises(
+                ValueError, match=r"w\.safetensors is (damaged|not a complete safetensors file)"
+            ):
+                read_tensors(path, sha256=expected)
+
+
+SCHEMA = {
+    "n": Whole(1, 5),
+    "name": (str, None),
+    "rows": [float],
+    "note?": re.compile("a+"),
+    "t": {...: bool},
+}
+RIGHT = {"n": 5, "name": None, "rows": [1, 2.5], "t": {"x": True}, "more": [{}]}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"n": 6}, "n must be a whole number of at least 1 and at most 5, and is 6"),
+        ({"n": True}, "n must be .*, and is True"),
+        ({"n": 2.0}, "n must be .*, and is 2.0"),
+        ({"name": []}, "name must be a text or null, and is a list"),
+        ({"rows": [1, "2"]}, r"rows\[1\] must be a finite number, and is '2'"),
+        ({"rows": [10**400]}, r"rows\[0\] must be a finite number"),
+        ({"rows": {}}, "rows must be a list, and is an object"),
+        ({"note": "b"}, "note must be a text of the form a., and is 'b'"),
+        ({"t": {"y": 1}}, r"t\.y must be true or false, and is 1"),
+    ],
+)
+def test_values_of_another_form_are_named(change: dict[str, object], sentence: str) -> None:
+    require_schema(RIGHT, SCHEMA, "f.json")
+    require_schema(RIGHT | {"note": "aa"}, SCHEMA, "f.json")
+    with pytest.raises(ValueError, match=rf"^In f\.json, {sentence}.*\. Restore it from a copy\.$"):
+        require_schema(RIGHT | change, SCHEMA, "f.json")
+
+
+def test_a_missing_key_and_a_folder_in_place_of_a_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^f\.json lacks n\. Try again\.$"):
+        require_schema({}, SCHEMA, "f.json", remedy="Try again.")
+    with pytest.raises(ValueError, match=r"is not a file\. Restore it"):
+        read_json(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"missing\.json does not exist\. Restore it"):
+        read_json(tmp_path / "missing.json")
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:

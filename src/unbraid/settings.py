@@ -5,11 +5,12 @@ process; schedules, likelihoods and optimizers resolve among the subclasses of `
 """
 
 import difflib
+import functools
 import inspect
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -27,12 +28,17 @@ class RecordsArguments:
 
     def __new__(cls: type[D], *args: Any, **kwargs: Any) -> D:
         self = object.__new__(cls)
-        bound = inspect.signature(cls.__init__).bind_partial(self, *args, **kwargs)
+        bound = _signature(cls).bind_partial(self, *args, **kwargs)
         bound.apply_defaults()
         self.__dict__["arguments"] = {
             name: value for name, value in bound.arguments.items() if name != "self"
         }
         return self
+
+
+@functools.cache
+def _signature(cls: type) -> inspect.Signature:
+    return inspect.signature(cls.__init__)
 
 
 class Spec:
@@ -164,29 +170,35 @@ def _network_to_json(network: Any) -> dict[str, Any]:
     return {"custom": reference(type(network)), "parameters": shapes}
 
 
-def from_json(description: Any) -> Any:
-    """The setting that `to_json` wrote; lists become tuples."""
+def from_json(description: Any, check: Callable[[type, dict[str, Any]], None] | None = None) -> Any:
+    """The setting that `to_json` wrote; lists become tuples. `check` gets each network and its arguments first."""
+    from unbraid.files import require_schema  # deferred: help needs no torch
+
     if isinstance(description, list):
-        return tuple(from_json(entry) for entry in description)
+        return tuple(from_json(entry, check) for entry in description)
     if not isinstance(description, dict):
         return description
     if "spec" in description:
+        require_schema(description, {"spec": str}, "a setting")
         return Spec.parse(description["spec"])
     if "network" in description:
-        name = description["network"]
+        require_schema(description, {"network": str, "arguments": dict}, "the description of a network")
+        name, arguments = description["network"], from_json(description["arguments"], check)
         if is_reference(name):
-            return require_known(name, option="--architecture")(**from_json(description["arguments"]))
+            return require_known(name, option="--architecture")(**arguments)
         if name not in NETWORKS:
             raise ValueError(
                 f"unbraid.nn has no network {name!r}. Restore the file, or load it with the version that wrote it."
             )
-        return NETWORKS[name](**from_json(description["arguments"]))
+        if check is not None:
+            check(NETWORKS[name], arguments)
+        return NETWORKS[name](**arguments)
     if "custom" in description:
         raise ValueError(
             f"The run used a network of your own, {description['custom']}. Pass it to load (in Python), or name the "
             "function that builds it: --architecture FILE.py:NAME."
         )
-    return {key: from_json(entry) for key, entry in description.items()}
+    return {key: from_json(entry, check) for key, entry in description.items()}
 
 
 def flatten(description: Any, name: str = "") -> dict[str, str]:

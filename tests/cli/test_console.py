@@ -18,6 +18,11 @@ def test_json_keeps_letters(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == '{\n  "β": 1\n}\n'
 
 
+def test_numbers_that_json_lacks_are_null(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"mean": float("nan"), "interval": (float("-inf"), 1.0)})
+    assert json.loads(capsys.readouterr().out) == {"mean": None, "interval": [None, 1.0]}
+
+
 def test_scores_are_lines_or_json(capsys: pytest.CaptureFixture[str]) -> None:
     print_scores([SCORE, SCORE | {"metric": "a" * 40, "protocol": "fast", "n_test": 50}], as_json=False)
     first, second = capsys.readouterr().out.splitlines()

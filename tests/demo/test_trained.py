@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.run_files import score_entry
 from unbraid.demo.trained import TrainedPair, rename_rows, score_of
 from unbraid.recipes.demo import DemoEntry, DemoPair
 from unbraid.report.figures import Figure, Row
@@ -26,8 +27,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def score(value: float, key: str) -> dict[str, object]:
-    entry = {"metric": "mig", "value": value, "protocol": "", "evaluation": key, "seed": 0, "n": 1}
-    return entry | {"higher_is_better": True}
+    return score_entry("mig", value, evaluation=key, higher_is_better=True)
 
 
 def test_the_score_is_the_last_one_with_the_plans_evaluation(run: Run) -> None:

@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 
 import unbraid
+from tests.run_files import SETTINGS, score_entry
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
 from unbraid.display.html import curve, table
@@ -45,18 +46,17 @@ def known() -> dict[str, Any]:
 
 
 def trained(folder: Path, **changes: Any) -> Run:
-    data = {"name": "sprites", "origin": None, "shape": [1, 8, 8], "factors": {}}
     training = {"steps": 100, "batch_size": 8, "seed": 3}
-    settings = {"format": FORMAT, "method": {"name": "beta-vae", "arguments": {}}, "data": data}
-    (folder / "run.json").write_text(json.dumps(settings | {"training": training} | changes))
+    settings = {"format": FORMAT, **SETTINGS, "training": training}
+    (folder / "run.json").write_text(json.dumps(settings | changes))
     lines = [
         json.dumps({"step": step, "seconds": 0.1, "loss": 9.0 / (1 + step)}) for step in range(0, 60, 10)
     ]
-    (folder / "history.jsonl").write_text("\n".join(lines))
+    (folder / "history.jsonl").write_text("".join(line + "\n" for line in lines))
     return Run(folder)
 
 
-SCORE = {"metric": "mig", "value": 0.25, "protocol": "bins=20", "n": 9, "n_test": 0, "seed": 1}
+SCORE = score_entry("mig", 0.25, protocol="bins=20", n=9, seed=1)
 
 
 def image_in(text: str) -> Image.Image:
@@ -103,7 +103,7 @@ def test_a_run(tmp_path: Path) -> None:
 
 
 def test_names_in_a_run_cannot_be_script(tmp_path: Path) -> None:
-    data = {"name": EVIL, "origin": None, "shape": [2], "factors": {}}
+    data = SETTINGS["data"] | {"name": EVIL, "shape": [2]}
     run = trained(tmp_path, data=data, method={"name": EVIL, "arguments": {}})
     run.add_scores([SCORE | {"metric": EVIL, "protocol": EVIL, "on": EVIL}])
     assert "<script" not in run._repr_html_() and run._repr_html_().count(ESCAPED) == 5

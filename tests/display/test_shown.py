@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import unbraid
+from tests.run_files import SETTINGS
 from unbraid.display import shown
 from unbraid.runs import Model, Run
 from unbraid.strands import Strands
@@ -21,8 +22,7 @@ def test_datasets_models_and_strands_have_what_is_shown() -> None:
 
 
 def test_runs_have_what_is_shown(tmp_path: Path) -> None:
-    settings = {"method": {"name": "vae"}, "data": {"name": "rows"}, "training": {"steps": 1, "seed": 0}}
-    assert isinstance(Run.create(tmp_path / "run", settings, resume=False), shown.Run)
+    assert isinstance(Run.create(tmp_path / "run", SETTINGS, resume=False), shown.Run)
 
 
 @pytest.mark.parametrize("path", sorted(Path(shown.__file__).parent.glob("*.py")), ids=lambda path: path.name)

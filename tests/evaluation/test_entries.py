@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from unbraid.evaluation.arrays import Arrays
-from unbraid.evaluation.entries import score_entries
+from unbraid.evaluation.entries import score_entries, split_finite
 from unbraid.metrics import clustering, probe
 from unbraid.metrics.clustering import Clustering
 from unbraid.metrics.probe import Probe
@@ -96,3 +96,21 @@ def test_other_results_are_refused(result: Any) -> None:
         ValueError, match="a named tuple whose first field is a number named score; roughness"
     ):
         score_entries("roughness", roughness, result, CODES, SAMPLES)
+
+
+def test_entries_that_are_not_finite_are_split_off() -> None:
+    entries = [{"metric": "mig", "value": 0.5}, {"metric": "mig.rmig", "value": float("nan")}]
+    assert split_finite(entries) == (entries[:1], ["mig.rmig is nan"])
+    entries[0] = {"metric": "mig", "value": float("inf")}
+    assert split_finite(entries) == ([], ["mig is inf", "mig.rmig is nan"])
+
+
+def test_evidence_is_valid_json() -> None:
+    class Table(NamedTuple):
+        score: float
+        table: np.ndarray
+
+    (entry,) = score_entries(
+        "table", lambda codes: None, Table(1.0, np.array([[np.nan, 2.0], [np.inf, 0.5]])), CODES, SAMPLES
+    )
+    assert entry["evidence"] == {"table": [[None, 2.0], [None, 0.5]]}

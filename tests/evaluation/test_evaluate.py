@@ -403,3 +403,15 @@ def test_arrays_are_scored_with_the_fast_protocol() -> None:
 def test_metrics_are_found_by_name_or_given_as_functions() -> None:
     assert find_metric("z:mig") == find_metric("mig") and find_metric("mig")[0] == "mig"
     assert find_metric(custom_metric) == ("custom_metric", custom_metric)
+
+
+def test_a_score_that_is_not_finite_is_refused_after_the_others_were_kept() -> None:
+    def broken(codes: np.ndarray) -> float:
+        return float("inf")
+
+    kept: list[dict[str, object]] = []
+    with pytest.raises(
+        ValueError, match=r"Scores must be finite, and broken is inf; the other scores are complete"
+    ):
+        evaluate(make(BetaVAE).float(), dataset(), [broken, "kl"], num_samples=50, on_scores=kept.extend)
+    assert [entry["metric"] for entry in kept] == ["kl"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.run_files import score_entry
 from unbraid.explore.examples import Examples, Factor
 from unbraid.explore.matrices import matrix_of
 from unbraid.files import write_json
@@ -39,15 +40,7 @@ def test_information_is_a_share_of_all_there_is_to_know(folder: Path) -> None:
     table = np.zeros((4, 5))
     table[1, 0] = np.log(3)  # all of the shape
     evidence = {"information": table.tolist()}
-    score = {
-        "metric": "mig",
-        "protocol": "",
-        "n": 9,
-        "n_test": 0,
-        "seed": 0,
-        "value": 0.5,
-        "evidence": evidence,
-    }
+    score = score_entry("mig", 0.5, evidence=evidence)
     write_json(folder / "scores.json", [score])
     found = matrix_of(Run(folder), STRANDS, examples(), (), ORDER)
     assert found is not None and found.heading == "Mutual information"
@@ -69,15 +62,7 @@ def test_too_few_examples_tell_nothing(folder: Path) -> None:
 def test_blocks_of_codes_have_rows_of_their_own(folder: Path) -> None:
     strands = Strands({"codes": range(4), "z0": (0, 1), "z1": (2, 3)}, size=4)
     evidence = {"importances": [[0.2] * 5, [0.8] * 5]}
-    score = {
-        "metric": "dci",
-        "protocol": "",
-        "n": 9,
-        "n_test": 0,
-        "seed": 0,
-        "value": 0.5,
-        "evidence": evidence,
-    }
+    score = score_entry("dci", 0.5, evidence=evidence)
     write_json(folder / "scores.json", [score])
     found = matrix_of(Run(folder), strands, examples(), ("z0", "z1"), ORDER)
     assert found is not None and found.rows == (("z0", (0, 1)), ("z1", (2, 3)))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.run_files import score_entry
 from unbraid.export.bundle import ExportBundle
 from unbraid.objectives import Normal
 from unbraid.runs.folder import Run
@@ -23,8 +24,7 @@ def sprites(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A β-VAE with a score."""
     plan = Plan("beta-vae", "sprites", {"image_size": 32, "latent_dim": 3, **SMALL, "architecture": "conv"})
     run = plan.run(tmp_path_factory.mktemp("runs") / "sprites", device="cpu", quiet=True)
-    score = {"metric": "mig", "protocol": "bins=20", "value": 0.25, "n": 100, "n_test": 0, "seed": 0}
-    run.add_scores([score | {"seconds": 0.1, "evidence": {"per_factor": [0.25]}}])
+    run.add_scores([score_entry("mig", 0.25, protocol="bins=20", n=100, evidence={"per_factor": [0.25]})])
     return run
 
 

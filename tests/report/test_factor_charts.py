@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.run_files import score_entry
 from unbraid.data import sprites
 from unbraid.data.dataset import Dataset
 from unbraid.report.factor_charts import annotated_quantiles, correlated_factors, stored_importances
@@ -10,7 +11,7 @@ from unbraid.runs.model import Model, load
 
 
 def scored(folder: Path, importances: list[list[float]]) -> Model:
-    Run(folder).add_scores([{"metric": "dci", "value": 0.5, "evidence": {"importances": importances}}])
+    Run(folder).add_scores([score_entry("dci", 0.5, evidence={"importances": importances})])
     return load(folder, device="cpu")
 
 

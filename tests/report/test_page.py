@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.run_files import score_entry
 from unbraid.custom_code import CodeNotNamed, use
 from unbraid.data.arrays import from_arrays
 from unbraid.evaluation.evaluate import evaluate
@@ -155,15 +156,7 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
         "unknown_nuisance_dim": 2,
     }
     run = Plan("recon-contrast", "rotation-colored-mnist", options).run(tmp_path / "run", quiet=True)
-    score = {
-        "metric": "kl",
-        "protocol": "",
-        "value": 1.0,
-        "seed": 0,
-        "n": 5,
-        "n_test": 0,
-        "on": "x --split test",
-    }
+    score = score_entry("kl", 1.0, n=5, on="x --split test")
     method, dataset = load(run.folder, device="cpu").method, training_dataset(run)
     run.add_scores([score, *evaluate(method, dataset, ["strand_probes"], num_samples=200)])
     page = write_report([run]).read_text()
@@ -191,7 +184,7 @@ def test_correlated_factors_and_features_of_several_codes_are_shown(tmp_path: Pa
     }
     run = Plan("intervention", "sprites", options).run(tmp_path / "run", quiet=True, device="cpu")
     evidence = {"importances": [[0.2] * 5, [0.1] * 5]}
-    run.add_scores([{"metric": "dci", "protocol": "infogan_cr", "value": 0.5, "evidence": evidence}])
+    run.add_scores([score_entry("dci", 0.5, protocol="infogan_cr", evidence=evidence)])
     page = write_report([run]).read_text()
     for name in ("joint", "importance", "quantiles", "neighbors"):
         assert (run.folder / "figures" / f"{name}.png").stat().st_size > 1000

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.run_files import score_entry
 from unbraid.data import Dataset
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.methods.base import Method
@@ -68,7 +69,7 @@ def test_a_strand_of_several_codes_goes_by_its_name_and_its_busiest_code(
     run = trained(tmp_path / "run", "intervention", "sprites", **options, **correlated)
     importances = np.tile([[0.9], [0.1]], (1, 5))
     importances[:, 3] = 0.2, 0.8  # pos_x
-    run.add_scores([{"metric": "dci", "value": 0.5, "evidence": {"importances": importances.tolist()}}])
+    run.add_scores([score_entry("dci", 0.5, evidence={"importances": importances.tolist()})])
     shown: list[list[str]] = []
     monkeypatch.setattr(
         "unbraid.report.factor_charts.importance_chart",

@@ -5,10 +5,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.run_files import SETTINGS
 from unbraid.data.columns import ColumnScaler
 from unbraid.runs.exported_model import FORMAT, ExportedModel, is_exported
 
-WHOLE = {"format": FORMAT, "method": {"name": "vae", "arguments": {}}, "data": {"shape": [2]}, "strands": {}}
+WHOLE = {
+    "format": FORMAT,
+    "method": {"name": "vae", "arguments": {}},
+    "plan": None,
+    "data": SETTINGS["data"] | {"shape": [2]},
+    "strands": {"codes": [0]},
+    "default_strand": "codes",
+    "training": SETTINGS["training"],
+    "command": "",
+    "scores": [],
+    "versions": {},
+    "sha256": {},
+}
 
 
 def written(folder: Path, content: object) -> Path:
@@ -18,7 +31,7 @@ def written(folder: Path, content: object) -> Path:
 
 def test_a_complete_export_is_read(tmp_path: Path) -> None:
     columns = {"names": ["a", "b"], "mean": [0.0, 1.0], "std": [1.0, 2.0], "fill": []}
-    exported = ExportedModel(written(tmp_path, WHOLE | {"data": {"shape": [2], "columns": columns}}))
+    exported = ExportedModel(written(tmp_path, WHOLE | {"data": WHOLE["data"] | {"columns": columns}}))
     assert exported.method_name == "vae"
     assert exported.columns == ColumnScaler(("a", "b"), (0.0, 1.0), (1.0, 2.0))
     assert ExportedModel(written(tmp_path, WHOLE)).columns is None
@@ -28,8 +41,8 @@ def test_a_complete_export_is_read(tmp_path: Path) -> None:
     ("content", "sentence"),
     [
         ("{", "not readable as JSON"),
-        ({"format": FORMAT}, "does not describe a model exported"),
-        ([1], "does not describe a model exported"),
+        ({"format": FORMAT}, "lacks method"),
+        ([1], "must be an object, and is a list"),
         (WHOLE | {"format": 99}, "export format 99"),
     ],
 )

@@ -1,5 +1,6 @@
 """Run folders, src/unbraid/runs/folder.py."""
 
+import hashlib
 import itertools
 import json
 import os
@@ -11,19 +12,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.run_files import PLAN, SETTINGS, score_entry
 from unbraid.files import locked, write_tensors
 from unbraid.runs import folder
 from unbraid.runs.folder import FORMAT, Run, differences, identity
 
-SETTINGS = {
-    "method": {"name": "beta-vae", "arguments": {"beta": 4.0}},
-    "data": {"name": "sprites"},
-    "training": {"steps": 10, "seed": 3},
-}
-
 
 def with_steps(steps: int) -> dict:
-    return SETTINGS | {"training": {"steps": steps, "seed": 3}}
+    return SETTINGS | {"training": SETTINGS["training"] | {"steps": steps}}
 
 
 def test_a_new_folder_holds_its_settings(tmp_path: Path) -> None:
@@ -44,7 +40,7 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_settings_with_tuples_equal_the_written_ones(tmp_path: Path) -> None:
     """JSON has no tuples, and a run must resume with the settings that it was created with."""
-    settings = SETTINGS | {"data": {"name": "digits", "color_set": ("red", "green")}}
+    settings = SETTINGS | {"data": SETTINGS["data"] | {"color_set": ("red", "green")}}
     Run.create(tmp_path / "run", settings, resume=False)
     assert Run.create(tmp_path / "run", settings, resume=True).settings["data"]["color_set"] == [
         "red",
@@ -76,7 +72,7 @@ def extended(folder: Path) -> Run:
     run = Run.create(folder, SETTINGS, resume=False)
     run.finish({"w": torch.ones(2)}, step=10)
     write_tensors(folder / "best.safetensors", {"w": torch.ones(2)})
-    run.add_scores([{"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}])
+    run.add_scores([score_entry("mig", 0.1)])
     longer = Run.create(folder, with_steps(20), resume=True)
     write_tensors(longer.new_path("best.safetensors"), {"w": torch.zeros(2)})
     return longer
@@ -134,8 +130,8 @@ def test_killed_between_any_two_writes_the_model_and_its_scores_belong_together(
 def test_nothing_is_written_before_a_run_begins(tmp_path: Path) -> None:
     run = Run.prepare(tmp_path / "run", SETTINGS, resume=False)
     assert not (tmp_path / "run").exists()
-    run.begin(plan={"method": "vae"})
-    assert Run(tmp_path / "run").plan == {"method": "vae"}
+    run.begin(plan=PLAN)
+    assert Run(tmp_path / "run").plan == PLAN
 
 
 def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:
@@ -144,9 +140,13 @@ def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(ValueError, match="not readable as JSON"):
         Run(tmp_path)
-    for content in ("[]", '{"format": 1}', "3"):
+    for content, sentence in (
+        ("[]", "the content must be an object, and is a list"),
+        ("{}", "lacks format"),
+        ('{"format": 1}', "lacks method"),
+    ):
         (tmp_path / "run.json").write_text(content)
-        with pytest.raises(ValueError, match="it lacks one of method, data, training"):
+        with pytest.raises(ValueError, match=sentence):
             Run(tmp_path)
     (tmp_path / "run.json").write_text(json.dumps({"format": 999, **SETTINGS}))
     with pytest.raises(ValueError, match="run format 999"):
@@ -157,7 +157,7 @@ def test_folders_without_a_run_are_refused(tmp_path: Path) -> None:
 
 def test_a_score_replaces_the_same_score(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
-    score = {"metric": "mig", "protocol": "", "seed": 0, "value": 0.1}
+    score = score_entry("mig", 0.1)
     run.add_scores([score])
     run.add_scores([score | {"value": 0.2}, score | {"seed": 1, "value": 0.3}])
     assert [entry["value"] for entry in run.scores()] == [0.2, 0.3]
@@ -165,7 +165,7 @@ def test_a_score_replaces_the_same_score(tmp_path: Path) -> None:
 
 def test_scores_that_are_added_at_once_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
-    score = {"metric": "mig", "protocol": "", "value": 0.1}
+    score = score_entry("mig", 0.1)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda seed: Run(run.folder).add_scores([score | {"seed": seed}]), range(24)))
     assert {entry["seed"] for entry in run.scores()} == set(range(24))
@@ -200,3 +200,46 @@ def test_identity_depends_on_content_and_not_on_order() -> None:
 def test_differences_have_dotted_names() -> None:
     one, other = {"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"b": 2, "c": [1]}}
     assert differences(one, other) == {"a.b", "d"} and differences(one, one) == set()
+
+
+@pytest.mark.parametrize("which", ["last", "best"])
+def test_one_flipped_bit_in_the_weights_is_found(which: str, tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    run.finish({"w": torch.ones(2)}, step=10)
+    write_tensors(run.folder / "best.safetensors", {"w": torch.ones(2)})
+    path = run.folder / folder.WEIGHTS[which]
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 64  # 1 becomes 1.8e19
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=rf"{path.name} is damaged: its hash is not the recorded one\. Restore"
+    ):
+        run.weights(which)
+
+
+def test_whole_weights_of_another_run_are_refused(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    run.finish({"w": torch.ones(2)}, step=10)
+    ending = json.loads((run.folder / "finished.json").read_text())
+    assert ending["sha256"] == hashlib.sha256((run.folder / "model.safetensors").read_bytes()).hexdigest()
+    write_tensors(run.folder / "model.safetensors", {"w": torch.zeros(2)})
+    with pytest.raises(ValueError, match="is damaged"):
+        run.weights()
+
+
+def test_a_run_without_a_hash_of_its_weights_is_damaged(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    run.finish({"w": torch.ones(2)}, step=10)
+    (run.folder / "finished.json").write_text('{"step": 10, "steps": 10}')
+    with pytest.raises(ValueError, match=r"finished\.json lacks sha256\. .* continue the run with --resume"):
+        run.weights()
+
+
+def test_a_damaged_line_of_the_history_is_named(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    path = run.folder / "history.jsonl"
+    path.write_text('{"step": 1, "seconds": 0.1}\n{"step": 2, "sec')
+    assert [line["step"] for line in run.history()] == [1]
+    path.write_text('{"step": 1, "seconds": 0.1}\n{"step": 2\n')
+    with pytest.raises(ValueError, match=r"history\.jsonl, line 2 is not readable as JSON .*Delete the line"):
+        run.history()

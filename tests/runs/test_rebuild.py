@@ -1,18 +1,23 @@
 """Methods built again from a run's settings, src/unbraid/runs/rebuild.py."""
 
 import json
+import resource
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
+from torch.testing import assert_close
 
+from tests.run_files import SETTINGS
+from tests.tiny import METHODS, make
 from unbraid import custom_code, train
 from unbraid.data import Dataset, open_dataset
-from unbraid.methods import BetaVAE, build_method
+from unbraid.methods import GIN, BetaVAE, build_method, method_class
 from unbraid.nn import MLPDecoder, MLPEncoder
 from unbraid.runs import Run, load
-from unbraid.runs.rebuild import method_of, rebuild_method
+from unbraid.runs.rebuild import method_of, rebuild_method, trained_method
+from unbraid.settings import to_json
 
 
 class Plain(BetaVAE):
@@ -120,3 +125,65 @@ def test_a_name_in_a_file_never_imports(dataset: Dataset, tmp_path: Path) -> Non
     path.write_text(json.dumps(settings | {"data": settings["data"] | {"origin": origin}}))
     with pytest.raises(ValueError, match="Name the code again"):
         training_dataset(Run(run.folder))
+
+
+HUGE = [
+    ({"hidden": [40_000, 40_000]}, "far larger than the trained weights"),  # 6.4 GB of weights
+    ({"hidden": [2] * 3000}, "far larger than the trained weights"),
+    ({"hidden": [10**15]}, "cannot be built"),
+    ({"hidden": [129]}, "do not fit run.json"),
+    ({"hidden": [-1]}, "cannot be built"),
+    ({"hidden": "128"}, "hidden of MLPEncoder must be of type"),
+    ({"latent_dim": True}, "latent_dim of MLPEncoder must be of type int, and is True"),
+    ({"depth": 3}, "MLPEncoder has no argument 'depth'"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), HUGE)
+def test_crafted_settings_are_refused_before_they_use_memory(
+    change: dict[str, object], sentence: str, dataset: Dataset, tmp_path: Path
+) -> None:
+    run = trained(BetaVAE, dataset, tmp_path / "run")
+    settings = run.settings
+    settings["method"]["arguments"]["encoder"]["arguments"] |= change
+    (run.folder / "run.json").write_text(json.dumps(settings))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kilobytes
+    with pytest.raises(ValueError, match=sentence):
+        load(run.folder, device="cpu")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+
+
+def test_a_loop_over_layers_ends_early(tmp_path: Path) -> None:
+    """A number of blocks for which building alone would take hours."""
+    built = make(GIN).float()
+    settings = SETTINGS | {"method": {"name": "gin", "arguments": to_json(built.arguments)}}
+    run = Run.create(tmp_path / "run", settings, resume=False)
+    run.finish(built.state_dict(), step=run.steps)
+    settings = run.settings
+    settings["method"]["arguments"]["flow"]["arguments"]["blocks"] = 10**9
+    (run.folder / "run.json").write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match="far larger than the trained weights"):
+        load(run.folder, device="cpu")
+
+
+@pytest.mark.parametrize("name", [cls.name() for cls in METHODS])
+def test_leaving_out_random_weights_changes_no_method(name: str, tmp_path: Path) -> None:
+    """Every tensor beside the weights is the same without the random initialization of the weights."""
+    built = make(method_class(name)).float()
+    settings = SETTINGS | {"method": {"name": name, "arguments": to_json(built.arguments)}}
+    run = Run.create(tmp_path / "run", settings, resume=False)
+    run.finish(built.state_dict(), step=run.steps)
+    for (key, tensor), (other, expected) in zip(_tensors(trained_method(run)), _tensors(built), strict=True):
+        assert key == other
+        assert_close(tensor, expected, rtol=0, atol=0)
+
+
+def _tensors(method: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """All tensors that modules keep, as weights or otherwise."""
+    return [
+        (f"{path}.{name}", value)
+        for path, module in method.named_modules()
+        for kept in (module._parameters, module._buffers, vars(module))
+        for name, value in kept.items()
+        if isinstance(value, torch.Tensor)
+    ]

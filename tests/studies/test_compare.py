@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from torch.testing import assert_close
 
+from tests.run_files import score_entry
 from tests.small_study import record
 from unbraid.studies.compare import compare_methods, compare_runs, interval, rank_correlations
 from unbraid.studies.plan import Plan
@@ -113,7 +114,7 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
         )
         for beta in (1.0, 4.0)
     ]
-    runs[0].add_scores([{"metric": "mig", "protocol": "x", "value": 0.5, "seed": 0}])
+    runs[0].add_scores([score_entry("mig", 0.5, protocol="x")])
     found = compare_runs(*runs)
     assert found.settings == [("method.arguments.beta", "1.0", "4.0")]
     assert found.scores == [("mig", "x", 0.5, None)]

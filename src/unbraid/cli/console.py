@@ -1,6 +1,7 @@
 """Options that several commands share, and how commands print."""
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,8 +29,17 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON value."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    """Prints one JSON value; a number that JSON lacks, such as the mean of no differences, is null."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for NaN and infinite numbers."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_scores(scores: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """The entries of the scores: what is recorded about the result of a metric."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -51,9 +52,7 @@ def score_entries(
         fields.pop("protocol", _listed({key: value for key, value in fields.items() if key in settings}))
     )
     first = _entry(full_name, protocol, fields.pop("score"), direction.of_number(strand=strand)) | sizes
-    arrays = {
-        key: np.asarray(value).tolist() for key, value in fields.items() if isinstance(value, np.ndarray)
-    }
+    arrays = {key: _as_json(value) for key, value in fields.items() if isinstance(value, np.ndarray)}
     numbers: dict[str, float] = {}
     for key, value in fields.items():
         if isinstance(value, float | np.floating) and key not in settings:
@@ -67,6 +66,13 @@ def score_entries(
     return [first | ({"evidence": arrays} if arrays else {}), *further]
 
 
+def split_finite(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The entries with finite values, and a reason for each other; none are kept without the first, the score."""
+    infinite = {entry["metric"]: entry["value"] for entry in entries if not math.isfinite(entry["value"])}
+    kept = [] if entries[0]["metric"] in infinite else [e for e in entries if e["metric"] not in infinite]
+    return kept, [f"{metric} is {value}" for metric, value in infinite.items()]
+
+
 def _entry(metric: str, protocol: str, value: Any, higher_is_better: bool | None) -> dict[str, Any]:
     return {
         "metric": metric,
@@ -74,6 +80,13 @@ def _entry(metric: str, protocol: str, value: Any, higher_is_better: bool | None
         "value": float(value),
         "higher_is_better": higher_is_better,
     }
+
+
+def _as_json(array: np.ndarray) -> Any:
+    """The entries of an array as lists; null for NaN and infinite numbers, which JSON lacks."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        array = np.where(np.isfinite(array), array, None)
+    return array.tolist()
 
 
 def _fields(name: str, result: Any) -> dict[str, Any]:

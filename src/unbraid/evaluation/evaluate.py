@@ -9,7 +9,7 @@ from unbraid.data import Dataset
 from unbraid.evaluation.arguments import check_metric, gather_arguments, split_samples
 from unbraid.evaluation.arrays import Arrays
 from unbraid.evaluation.check import unavailable_metrics
-from unbraid.evaluation.entries import score_entries
+from unbraid.evaluation.entries import score_entries, split_finite
 from unbraid.evaluation.metric_names import Metric, find_metric, split_strand
 from unbraid.evaluation.protocols import PROTOCOLS
 from unbraid.evaluation.sample import Sample
@@ -135,6 +135,7 @@ def score(
         check_metric(name, function)
     variants = lookup("protocol", protocol, PROTOCOLS)
     scores: list[dict[str, Any]] = []
+    refused: list[str] = []
     with progress("scoring", len(chosen), quiet=quiet, unit="metrics") as bar:
         for index, (metric, name, function) in enumerate(chosen, start=1):
             strand, _ = split_strand(metric) if isinstance(metric, str) else ("", "")
@@ -156,8 +157,15 @@ def score(
                 entry | common
                 for entry in score_entries(name, function, result, arguments, used, strand=strand)
             ]
-            scores += entries
-            if on_scores is not None:
-                on_scores(entries)
             bar.show(index, {name: entries[0]["value"]})
+            entries, reasons = split_finite(entries)
+            refused += reasons
+            scores += entries
+            if entries and on_scores is not None:
+                on_scores(entries)
+    if refused:
+        raise ValueError(
+            f"Scores must be finite, and {', '.join(refused)}; the other scores are complete. Check the loss and the "
+            "data of the run, or leave out these metrics."
+        )
     return scores

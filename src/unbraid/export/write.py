@@ -1,6 +1,5 @@
 """Export of a trained model: the files are written, loaded again, and compared with the model."""
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from unbraid.export.card import card, front_matter
 from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
-from unbraid.files import write_atomically, write_json
+from unbraid.files import read_json, sha256_of, write_atomically, write_json
 from unbraid.methods import Method
 from unbraid.runs import Run, load
 from unbraid.settings import lookup
@@ -90,9 +89,11 @@ def export(
 
 def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
     """Writes all files and returns their largest difference from the model."""
-    export_format, description = FORMATS[format], describe_export(bundle, format)
-    write_json(folder / DESCRIPTION, description)
+    export_format = FORMATS[format]
     export_format.write(bundle, folder)
+    hashes = {path.name: sha256_of(path) for path in sorted(folder.iterdir())}
+    description = describe_export(bundle, format) | {"sha256": hashes}
+    write_json(folder / DESCRIPTION, description)
     difference = check(bundle, export_format.read(bundle, folder))
     card_text = card(bundle, description, export_format.snippet(description), difference=difference)
     heading = front_matter(description) if export_format.for_hub else ""
@@ -110,8 +111,8 @@ def _require_overwritable(path: Path) -> None:
 
 def _is_export(path: Path) -> bool:
     try:
-        return json.loads((path / DESCRIPTION).read_text(encoding="utf-8")).get("library") == "unbraid"
-    except (OSError, ValueError, AttributeError):
+        return read_json(path / DESCRIPTION, {"library": str})["library"] == "unbraid"
+    except (OSError, ValueError):
         return False
 
 

@@ -1,6 +1,7 @@
 """The base class of methods: a loss on one type of batch, an encoder, strands and players."""
 
 import abc
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -280,6 +281,7 @@ def require_method(code: Any, name: str) -> type[Method]:
     return code
 
 
+@functools.cache
 def method_classes() -> dict[str, type[Method]]:
     """Every method of Unbraid by its command-line name."""
     from unbraid import methods

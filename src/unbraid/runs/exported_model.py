@@ -1,6 +1,6 @@
 """An exported model: weights and a JSON file that describes them.
 
-    config.json         method, data, strands, scores, versions, and the number of the format
+    config.json         method, data, strands, scores, versions, hashes, and the number of the format
     model.safetensors   the weights
 
 `unbraid export` writes these files as safetensors or for the Hugging Face Hub, and `unbraid.load` reads them.
@@ -12,10 +12,11 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.data import ColumnScaler
-from unbraid.files import read_json, read_tensors
+from unbraid.files import read_json, read_tensors, require_schema
+from unbraid.runs.schemas import ANY_FORMAT, EXPORT
 
 FORMAT = 1
-REQUIRED_KEYS = ("method", "data", "strands")
+REMEDY = "Pass the folder of an export, or export the run again."
 
 
 class ExportedModel:
@@ -24,17 +25,13 @@ class ExportedModel:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         path = self.folder / "config.json"
-        self.settings: dict[str, Any] = read_json(path)
-        if not isinstance(self.settings, dict) or not {"format", *REQUIRED_KEYS} <= set(self.settings):
-            raise ValueError(
-                f"{path} does not describe a model exported by Unbraid: it lacks one of {', '.join(REQUIRED_KEYS)}. "
-                "Pass the folder of an export."
-            )
+        self.settings: dict[str, Any] = read_json(path, ANY_FORMAT, remedy=REMEDY)
         if self.settings["format"] != FORMAT:
             raise ValueError(
                 f"{self.folder} has export format {self.settings['format']}; this version of Unbraid reads format "
                 f"{FORMAT}. Use the version named in its config.json."
             )
+        require_schema(self.settings, EXPORT, str(path), remedy=REMEDY)
 
     @property
     def method_name(self) -> str:
@@ -52,7 +49,7 @@ class ExportedModel:
         return None if columns is None else ColumnScaler.from_json(columns, owner=str(self.folder))
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:
-        """The weights; an export has one set only."""
+        """The weights, checked against their hash; an export has one set only."""
         if which != "last":
             raise ValueError(
                 f"{self.folder} was exported with one set of weights. Leave out weights={which!r}."
@@ -62,7 +59,9 @@ class ExportedModel:
             raise FileNotFoundError(
                 f"{self.folder} has no model.safetensors. Pass the folder of an export as safetensors or huggingface."
             )
-        return read_tensors(path)
+        if path.name not in self.settings["sha256"]:
+            raise ValueError(f"{self.folder / 'config.json'} lacks sha256.{path.name}. {REMEDY}")
+        return read_tensors(path, sha256=self.settings["sha256"][path.name])
 
 
 def is_exported(folder: Path | str) -> bool:

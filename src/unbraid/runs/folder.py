@@ -6,7 +6,8 @@
     history.jsonl           one line per logged step: terms in nats per observation, seconds
     checkpoint.safetensors  weights, optimizers and generators, from which training resumes exactly
     model.safetensors       the last weights
-    finished.json           the last step, and the number of steps in the settings; exists once a run is finished
+    finished.json           the last step, the number of steps in the settings, and the SHA-256 of model.safetensors;
+                            exists once a run is finished
     best.safetensors        the weights with the lowest validation loss, if there was a validation split
     scores.json             one entry per score, with its protocol, sample sizes and seed
     figures/                images
@@ -14,8 +15,9 @@
 While a finished run is trained further, its new files wait as hidden `.next-NAME`. `finished.json` then names them as
 `moving`, and they take the place of the old ones.
 
-All files are JSON or safetensors, so that any tool can read a run, and reading a run never runs code from it. Folders
-of one format number stay readable by every later release with the same major version.
+All files are JSON or safetensors, so that any tool can read a run, and reading a run never runs code from it. Every
+file is checked when it is read: JSON against its schema (schemas.py), weights against their hash. Folders of one format
+number stay readable by every later release with the same major version.
 """
 
 import hashlib
@@ -28,12 +30,23 @@ from typing import Any
 from torch import Tensor
 
 from unbraid.data import ColumnScaler
-from unbraid.files import locked, read_json, read_tensors, sync_folder, write_json, write_tensors
+from unbraid.files import (
+    locked,
+    parse_json,
+    read_file,
+    read_json,
+    read_tensors,
+    require_schema,
+    sha256_of,
+    sync_folder,
+    write_json,
+    write_tensors,
+)
+from unbraid.runs.schemas import ANY_FORMAT, FINISHED, HISTORY_LINE, PLAN, RUN, SCORES, VERSIONS
 from unbraid.runs.scores import Scores
 from unbraid.settings import differences
 
 FORMAT = 1
-PARTS = ("method", "data", "training")
 WEIGHTS = {"last": "model.safetensors", "best": "best.safetensors"}
 NEXT = ".next-"  # beginning of the names of files that wait for the end of a training
 
@@ -47,7 +60,7 @@ class Run:
         self.folder, self._extends = Path(folder), False
         path = self.path("run.json")
         try:
-            self.settings: dict[str, Any] = read_json(path)
+            self.settings: dict[str, Any] = read_json(path, ANY_FORMAT)
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"{self.folder} is not a run folder: it has no run.json. Pass the folder that "
@@ -55,15 +68,12 @@ class Run:
             ) from None
         except NotADirectoryError:
             raise ValueError(f"{self.folder} is not a folder. Pass the folder of a run.") from None
-        if not isinstance(self.settings, dict) or not {"format", *PARTS} <= set(self.settings):
-            raise ValueError(
-                f"{path} does not describe a run: it lacks one of {', '.join(PARTS)}. Restore it from a copy."
-            )
         if self.settings["format"] != FORMAT:
             raise ValueError(
                 f"{self.folder} has run format {self.settings['format']}; this version of Unbraid reads format "
                 f"{FORMAT}. Use the version named in its versions.json."
             )
+        require_schema(self.settings, RUN, str(path))
 
     @classmethod
     def create(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
@@ -118,7 +128,8 @@ class Run:
             (self.folder / "scores.json").unlink(missing_ok=True)
         write_tensors(self.new_path(WEIGHTS["last"]), weights)
         moving = sorted(path.name.removeprefix(NEXT) for path in self.folder.glob(f"{NEXT}*"))
-        ending = {"step": step, "steps": self.steps}
+        sha256 = sha256_of(self.new_path(WEIGHTS["last"]))
+        ending = {"step": step, "steps": self.steps, "sha256": sha256}
         write_json(self.folder / "finished.json", ending | ({"moving": moving} if moving else {}))
         self.settle()
         self._extends = True
@@ -136,7 +147,7 @@ class Run:
     def path(self, name: str) -> Path:
         """Where the file of the run with this name is: a longer training may have finished without moving it."""
         new = self.folder / f"{NEXT}{name}"
-        return new if name in self._ending().get("moving", []) and new.exists() else self.folder / name
+        return new if new.exists() and name in self._ending().get("moving", []) else self.folder / name
 
     def new_path(self, name: str) -> Path:
         """Where a training writes the file with this name."""
@@ -144,11 +155,9 @@ class Run:
 
     def _ending(self) -> dict[str, Any]:
         """What finished.json says; nothing for an unfinished run."""
-        try:
-            ending = read_json(self.folder / "finished.json")
-        except (OSError, ValueError):
-            return {}
-        return ending if isinstance(ending, dict) else {}
+        path = self.folder / "finished.json"
+        remedy = "Restore it from a copy, or delete it and continue the run with --resume."
+        return read_json(path, FINISHED, remedy=remedy) if path.exists() else {}
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else "unfinished"
@@ -211,11 +220,11 @@ class Run:
         return "moving" not in self._ending()
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:
-        """The trained weights: `last`, or `best` for the lowest validation loss."""
+        """The trained weights, checked against their hash: `last`, or `best` for the lowest validation loss."""
         if which not in WEIGHTS:
             raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}; got {which!r}.")
-        path = self.path(WEIGHTS[which])
-        if which == "last" and not self.finished:
+        path, ending = self.path(WEIGHTS[which]), self._ending()
+        if which == "last" and not (ending and path.exists()):
             raise FileNotFoundError(
                 f"{self.folder} has no {path.name} yet: the run is unfinished. Continue it with --resume."
             )
@@ -224,29 +233,36 @@ class Run:
                 f"{self.folder} has no {path.name}: it was trained without a validation split. Train with "
                 "--val-fraction, or use the last weights."
             )
-        return read_tensors(path)
+        return read_tensors(path, sha256=ending["sha256"] if which == "last" else None)
 
     def history(self) -> list[dict[str, Any]]:
-        """The logged steps in order; an incomplete line from a killed process is skipped."""
-        path = self.folder / "history.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        """The logged steps in order; an incomplete last line from a killed process is left out."""
+        path, remedy = self.folder / "history.jsonl", "Delete the line, or restore the file from a copy."
+        if not path.exists():
+            return []
+        lines = []
+        for number, line in enumerate(read_file(path).split(b"\n")[:-1], start=1):
+            where = f"{path}, line {number}"
+            lines.append(parse_json(line, where, remedy=remedy))
+            require_schema(lines[-1], HISTORY_LINE, where, remedy=remedy)
+        return lines
 
     @property
     def plan(self) -> dict[str, Any] | None:
         """The plan that repeats the run; None if its method or dataset was made in Python."""
         path = self.path("plan.json")
-        return read_json(path) if path.exists() else None
+        return read_json(path, PLAN) if path.exists() else None
 
     def versions(self) -> dict[str, str]:
         """Versions, platform and device of the training; empty if there is no versions.json."""
         path = self.path("versions.json")
-        return json.loads(path.read_text()) if path.exists() else {}
+        return read_json(path, VERSIONS) if path.exists() else {}
 
     def scores(self) -> Scores:
         """The scores, with the latest value of each."""
         path = self.path("scores.json")
-        return Scores(json.loads(path.read_text()) if path.exists() else [])
+        remedy = "Restore it from a copy, or delete it and evaluate the run again."
+        return Scores(read_json(path, SCORES, remedy=remedy) if path.exists() else [])
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
         """Adds scores; a score replaces an old one with equal metric, protocol, seed, evaluation and dataset."""

@@ -14,7 +14,7 @@ from unbraid.distributed import choose_device
 from unbraid.methods import Method, Predicts
 from unbraid.runs.exported_model import ExportedModel, is_exported
 from unbraid.runs.folder import Run
-from unbraid.runs.rebuild import rebuild_method
+from unbraid.runs.rebuild import trained_method
 from unbraid.strands import Strands
 from unbraid.types import Codes, Logits, Observations
 
@@ -39,12 +39,13 @@ def load(
         **networks: Custom networks by argument name: `encoder=MyEncoder()`.
     """
     stored = ExportedModel(folder) if is_exported(folder) else Run(folder)
-    built = rebuild_method(stored, method, networks)
-    built.load_state_dict(stored.weights(weights))
+    built = trained_method(stored, weights, method, networks)
+    if (chosen := choose_device(device)) != built.step.device:
+        built.to(chosen)
     data, run = stored.settings["data"], stored if isinstance(stored, Run) else None
     condition_values = _condition_values(data, built)
     return Model(
-        built.to(choose_device(device)),
+        built,
         tuple(data["shape"]),
         run=run,
         columns=stored.columns,

@@ -223,7 +223,7 @@ class History:
         """Appends the terms of a step and the seconds of training so far."""
         seconds = round(time.monotonic() - self._start, 3)
         line = {"step": step, "seconds": seconds, **terms}
-        append_line(self._path, json.dumps(line))
+        append_line(self._path, json.dumps(line, allow_nan=False))
         if self._callback is not None:
             self._callback(line)
 

@@ -1,13 +1,12 @@
 """Logging of a run's history to TensorBoard, MLflow or Weights & Biases, by their own libraries."""
 
 import importlib
-import json
 import sys
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from unbraid.files import write_json
+from unbraid.files import read_json, write_json
 from unbraid.runs import Run, identity
 from unbraid.settings import flatten, lookup
 
@@ -72,7 +71,7 @@ class MLflow(Logger):
     def __init__(self, run: Run) -> None:
         self._mlflow = library("mlflow")
         path = run.folder / "mlflow.json"
-        run_id = json.loads(path.read_text(encoding="utf-8"))["run_id"] if path.exists() else None
+        run_id = read_json(path, {"run_id": str})["run_id"] if path.exists() else None
         mlflow_run = self._mlflow.start_run(run_id=run_id, run_name=None if run_id else run.folder.name)
         if run_id is None:
             write_json(path, {"run_id": mlflow_run.info.run_id})
