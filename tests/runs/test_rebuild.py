@@ -131,7 +131,7 @@ HUGE = [
     ({"hidden": [40_000, 40_000]}, "far larger than the trained weights"),  # 6.4 GB of weights
     ({"hidden": [2] * 3000}, "far larger than the trained weights"),
     ({"hidden": [10**15]}, "cannot be built"),
-    ({"hidden": [129]}, "do not fit run.json"),
+    ({"hidden": [129]}, "do not fit its settings"),
     ({"hidden": [-1]}, "cannot be built"),
     ({"hidden": "128"}, "hidden of MLPEncoder must be of type"),
     ({"latent_dim": True}, "latent_dim of MLPEncoder must be of type int, and is True"),

@@ -84,8 +84,9 @@ def _entry(metric: str, protocol: str, value: Any, higher_is_better: bool | None
 
 def _as_json(array: np.ndarray) -> Any:
     """The entries of an array as lists; null for NaN and infinite numbers, which JSON lacks."""
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        array = np.where(np.isfinite(array), array, None)
+    if array.dtype.kind == "f" and not (finite := np.isfinite(array)).all():
+        array = array.astype(object)
+        array[~finite] = None
     return array.tolist()
 
 
