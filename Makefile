@@ -15,7 +15,7 @@ help:
 	@echo "make test    develop, then check style and types, run all tests"
 	@echo "make faults  develop, then try kills, full disks, damaged files and hostile input (SHORT=1, FULL=1)"
 	@echo "make lint    develop, then check style and types"
-	@echo "make docs    develop, then build the documentation; warnings are errors"
+	@echo "make docs    develop, then check spelling, build the documentation, and try its code and pages"
 	@echo "make results develop, then build the pages of results from their sources and rows"
 	@echo "make links   develop, then check the external links of the documentation"
 	@echo "make format  format the code"
@@ -62,7 +62,10 @@ demo: setup
 
 docs: develop
 	@echo "== Building the documentation"
+	@$(BIN)/typos
 	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "== Trying its code, links and pages"
+	@$(BIN)/python -m pytest -n 2 docs/checks
 	@echo "Open docs/_build/html/index.html"
 
 results: develop

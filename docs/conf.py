@@ -1,7 +1,15 @@
-"""How the site is built: `make docs`. Nothing is fetched; MathJax loads in the reader's browser."""
+"""How the site is built: `make docs`. Nothing is fetched, then or when a page is read: formulas are drawn by a copy of
+MathJax that is part of the site."""
 
+import importlib.util
 import inspect
 import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # site_parts and make_pictures
+
+import site_parts
 
 import unbraid
 from unbraid.settings import RecordsArguments
@@ -11,7 +19,14 @@ author = "The Unbraid developers"
 copyright = author
 release = version = unbraid.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
@@ -20,10 +35,25 @@ html_theme = "furo"
 html_title = "Unbraid"
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
+# One file that draws formulas as SVG, so that no font and no further script is loaded.
+MATHJAX = importlib.util.find_spec("sphinx-mathjax-offline").submodule_search_locations[0]
+html_static_path = ["static", f"{MATHJAX}/static/mathjax/tex-svg-full.js"]
+html_css_files = ["site.css"]
+html_js_files = ["fit.js"]
+mathjax_path = "tex-svg-full.js"
+mathjax3_config = {"options": {"enableMenu": False}}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+linkcheck_ignore = [
+    r"https://github\.com/unbraid/.*",
+    r"https://unbraid\.readthedocs\.io.*",
+]  # not public yet
 
 default_role = "code"  # single backticks in docstrings are code
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # shapes are explained in unbraid.types, and signatures stay readable
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 90
 napoleon_numpy_docstring = False
 
 FIELD = re.compile(r"^    (\w+): ([^#=]+?)(?: = [^#]+?)?(?:  # (.*))?$")
@@ -49,8 +79,8 @@ def list_fields(app, what, name, obj, options, lines):
 
 
 def skip_fields(app, what, name, obj, skip, options):
-    """Fields are listed above, not one by one."""
-    return True if type(obj).__name__ == "_tuplegetter" else None
+    """Fields are listed above, not one by one; scikit-learn adds `set_fit_request` and the like."""
+    return True if type(obj).__name__ == "_tuplegetter" or re.fullmatch(r"set_\w+_request", name) else None
 
 
 def constructor_of(app, what, name, obj, options, signature, returns):
@@ -66,7 +96,19 @@ def escape_stars(app, what, name, obj, options, lines):
     lines[:] = [re.sub(r"(?<![`*\w])\*\*(\w+)(?!\*)", r"\\*\\*\1", line) for line in lines]
 
 
+def fill_parts(app, name, source):
+    """The gallery and the reference of each package are written when the site is built."""
+    source[0] = site_parts.fill(source[0])
+
+
+def pages_with_parts(app, env, added, changed, removed):
+    """These pages are read in every build, because they follow the code."""
+    return [name for name in env.found_docs if site_parts.has_parts(Path(env.doc2path(name)).read_text())]
+
+
 def setup(app):
+    app.connect("source-read", fill_parts)
+    app.connect("env-get-outdated", pages_with_parts)
     app.connect("autodoc-process-signature", constructor_of)
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("autodoc-process-docstring", list_fields)

@@ -117,7 +117,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not file.name.startswith("test_")
     ]
     files = [walk.common for walk in WALKS.values()] + [walk.page for walk in WALKS.values()]
-    files += [DOCUMENTED, "tests/evaluation/__init__.py", "benchmarks/introduced.py"]
+    files += [DOCUMENTED, "docs/metric_limits.md", "tests/evaluation/__init__.py", "benchmarks/introduced.py"]
     paths = [ROOT / name for name in (*files, "pyproject.toml", "CHANGELOG.md")]
     for file in (*support, *(path for path in paths if path.exists())):
         target = copy / file.relative_to(ROOT)

@@ -10,6 +10,7 @@ from tests.commandline import CommandLine
 from tests.documented_code import code, commands, folder_with_files, programs, run_commands
 from tests.test_readme import parse
 from unbraid.data import DATASETS
+from unbraid.evaluation import available_metrics
 from unbraid.recipes import recipe_names
 from unbraid.report import FIGURES
 
@@ -35,6 +36,20 @@ def test_command_lines_can_be_read(page: Path, tmp_path: Path, monkeypatch: pyte
     with folder_with_files(text(page), tmp_path, monkeypatch):
         for line in commands(text(page)):
             parse(line)
+
+
+def test_commands_in_tables_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with folder_with_files(text("own_code.md"), tmp_path, monkeypatch):
+        lines = re.findall(r"`(unbraid [^`\s]+ [^`]+)`", text("howto.md"))
+        assert len(lines) >= 15
+        for line in lines:
+            parse(line)
+
+
+def test_every_metric_has_its_limits() -> None:
+    """A page says of each metric when not to trust it."""
+    rows = [line.split("|")[1] for line in text("metric_limits.md").splitlines() if line.startswith("| `")]
+    assert available_metrics().keys() <= {name for cell in rows for name in re.findall(r"`(\w+)`", cell)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -35,7 +35,7 @@ class Gaussian(NamedTuple):
         return self.logvar.exp()
 
     def sample(self) -> Codes:
-        """One reparametrized sample per observation, with noise from torch's default generator."""
+        """One reparameterized sample per observation, with noise from torch's default generator."""
         return self.mean + (0.5 * self.logvar).exp() * noise_like(self.mean)
 
 
