@@ -10,7 +10,7 @@ from unbraid.files import ANY, SHA256, TABLE, Schema, Whole
 
 SIZE = Whole(1)  # of something that cannot be empty
 OPTIONS: dict[Any, Schema] = {...: ANY}
-CODE: dict[Any, Schema] = {"name": str, "arguments": OPTIONS, "code?": str, "source?": str}
+CODE: dict[Any, Schema] = {"name": str, "arguments": OPTIONS, "code?": str, "source?": (str, None)}
 FILE: Schema = re.compile(r"[^/\\\0]+")  # the name of a file, never a path
 SHAPE: list[Schema] = [SIZE]
 COLUMNS: dict[Any, Schema] = {"names": [str], "mean": [float], "std": [float], "fill": [float]}
