@@ -74,6 +74,7 @@ WALKS = {
 }
 EACH = pytest.mark.parametrize("kind", WALKS)
 DOCUMENTED = "tests/evaluation/test_summary.py"  # compares docs/metrics.md with the metrics
+LIMITS = "docs/metric_limits.md"  # says of each metric when not to trust it
 GENERATED_TABLES = ("cli/option_table.json", "studies/introduced.json")  # by `make options`
 
 
@@ -117,7 +118,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not file.name.startswith("test_")
     ]
     files = [walk.common for walk in WALKS.values()] + [walk.page for walk in WALKS.values()]
-    files += [DOCUMENTED, "docs/metric_limits.md", "tests/evaluation/__init__.py", "benchmarks/introduced.py"]
+    files += [DOCUMENTED, LIMITS, "tests/evaluation/__init__.py", "benchmarks/introduced.py"]
     paths = [ROOT / name for name in (*files, "pyproject.toml", "CHANGELOG.md")]
     for file in (*support, *(path for path in paths if path.exists())):
         target = copy / file.relative_to(ROOT)
@@ -188,6 +189,7 @@ def test_a_walk_through_touches_one_file_one_test_one_registry_one_page_and_the_
         f"tests/{walk.package}/test_{walk.module}.py",
         f"src/unbraid/{walk.registry}",
         walk.page,
+        *([LIMITS] if kind == "metric" else []),
         "CHANGELOG.md",
     ]
 
