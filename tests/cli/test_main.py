@@ -82,6 +82,7 @@ def test_a_sentence_is_one_line_of_printable_characters(unbraid: CommandLine) ->
     assert "a" * 200 + "…a" in unbraid("report", "a" * 5000).sentence
     usage = unbraid("list", "methods", "a\x1b[31m" + "a" * 5000).err
     assert r"(a\x1b[31maaa" in usage and "…" in usage and len(usage) < 600
+    assert len(unbraid("a\x1b[31m" + "a" * 5000).err) < 600
     assert "File name too long" in unbraid("report", "a/" * 5000).sentence
 
 

@@ -23,7 +23,7 @@ from unbraid.cli.list import list_names
 from unbraid.cli.report import report
 from unbraid.cli.score import score
 from unbraid.cli.select import select
-from unbraid.cli.spelling import Command, Group
+from unbraid.cli.spelling import Command, Group, printable_usage
 from unbraid.cli.study import study
 from unbraid.cli.train import MethodCommands
 from unbraid.progress import Stopped, signal_number, signals_handled
@@ -35,6 +35,10 @@ class MainGroup(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         names = super().list_commands(ctx)
         return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        with printable_usage():
+            return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; SIGINT, SIGTERM and SIGHUP end it with one sentence, and exit code 130, 143 or 129."""

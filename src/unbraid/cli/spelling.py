@@ -5,7 +5,8 @@ Other spellings of schedules (`drop:…`) are in `also_accept` of the schedule's
 
 import copy
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -55,6 +56,16 @@ METRICS = {"undone": "intervention_reversibility", "active_codes": "active_dims"
 METRIC_NAME = re.compile(rf"(?<![^,:])({'|'.join(METRICS)})(?![^,.])")  # `leak`, `strand:leak`, `leak.worst`
 
 
+@contextmanager
+def printable_usage() -> Iterator[None]:
+    """Makes the messages of usage errors printable, and cuts long words."""
+    try:
+        yield
+    except UsageError as error:
+        error.message = printable(error.message)
+        raise
+
+
 class StrictCommand(TyperCommand):
     """A command whose numbers are decimal and finite, whose paths and names are not empty, and which explains
     `--no-NAME` of an option that is no switch."""
@@ -70,11 +81,8 @@ class StrictCommand(TyperCommand):
         return {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
+        with printable_usage():
             return super().parse_args(ctx, args)
-        except UsageError as error:
-            error.message = printable(error.message)
-            raise
 
     def explain_negation(self, words: Sequence[str]) -> None:
         """Raises for `--no-NAME` where there is only `--NAME`."""
