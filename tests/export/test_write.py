@@ -13,6 +13,7 @@ import torch
 import unbraid
 from unbraid.export import FORMATS, export, torchscript
 from unbraid.export.bundle import ExportBundle
+from unbraid.files import locked
 from unbraid.nn import MLPDecoder, MLPEncoder
 from unbraid.runs.folder import Run
 
@@ -51,6 +52,22 @@ def test_files_that_differ_are_deleted(sprites: Run, tmp_path: Path, monkeypatch
     with pytest.raises(ValueError, match="differs from the model"):
         export(sprites.folder, "torchscript", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_exports_at_once_are_not_mixed(sprites: Run, tmp_path: Path) -> None:
+    """And what a killed export has left half-written is gone after the next."""
+    out = tmp_path / "out"
+    out.mkdir()
+    with (
+        locked(tmp_path / ".out.lock", message="mine"),
+        pytest.raises(ValueError, match="Another process is exp"),
+    ):
+        export(sprites.folder, "safetensors", out)
+    (out / ".model.safetensors.1-a.part").touch()
+    (out / "config.json").write_text(json.dumps({"library": "unbraid", "incomplete": True}))
+    export(sprites.folder, "safetensors", out)
+    assert {path.name for path in out.iterdir()} == {"README.md", "config.json", "model.safetensors"}
+    assert not (tmp_path / ".out.lock").exists()
 
 
 def test_bad_input(sprites: Run, tmp_path: Path) -> None:

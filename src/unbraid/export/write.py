@@ -1,7 +1,8 @@
 """Export of a trained model: the files are written, loaded again, and compared with the model."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,14 @@ from unbraid.export.card import card, front_matter
 from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
-from unbraid.files import read_json, sha256_of, write_atomically, write_json
+from unbraid.files import (
+    locked,
+    read_json,
+    remove_partial_files,
+    sha256_of,
+    write_atomically,
+    write_json,
+)
 from unbraid.methods import Method
 from unbraid.runs import Run, load
 from unbraid.settings import lookup
@@ -81,10 +89,26 @@ def export(
     path = run.folder / f"export-{format}" if out is None else Path(out)
     _require_overwritable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as temporary:
+    with (
+        _only_export(path),
+        tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as temporary,
+    ):
         difference = _write_and_check(bundle, format, Path(temporary))
         files = _publish(Path(temporary), path)
     return Export(path, format, files, difference)
+
+
+@contextmanager
+def _only_export(path: Path) -> Iterator[None]:
+    """Keeps other exports out of the folder, so that the files of two models are never mixed."""
+    lock_file = path.parent / f".{path.name}.lock"
+    message = f"Another process is exporting to {path}. Wait until it has ended, or choose another folder."
+    with locked(lock_file, message=message):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows keeps open files
+                lock_file.unlink(missing_ok=True)
 
 
 def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
@@ -124,6 +148,7 @@ def _publish(temporary: Path, target: Path) -> tuple[str, ...]:
     """
     files = sorted(path.name for path in temporary.iterdir())
     target.mkdir(exist_ok=True)
+    remove_partial_files(target)
     write_json(target / DESCRIPTION, {"library": "unbraid", "incomplete": True})
     for name in {*FILES} - {*files}:
         (target / name).unlink(missing_ok=True)
