@@ -94,7 +94,7 @@ def gallery() -> str:
         )
     return "\n".join(
         f"## {family}\n\n:::::{{grid}} 1 2 3 3\n:gutter: 3\n\n" + "\n".join(cards) + ":::::\n"
-        for family, cards in families.items()
+        for family, cards in sorted(families.items(), key=lambda item: -len(item[1]))  # the largest first
     )
 
 
@@ -126,12 +126,23 @@ def modules(package: str, *more: str) -> str:
     return "\n".join(dropdown(module, names) for module, names in sorted(found.items()))
 
 
+def public_names(module: ModuleType) -> list[str]:
+    """The documented classes and functions that a module defines."""
+    return [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and getattr(thing, "__module__", None) == module.__name__
+        and (inspect.isclass(thing) or inspect.isroutine(thing))
+        and thing.__doc__
+    ]
+
+
 def dropdown(module: str, names: list[str]) -> str:
     """One module, closed until a reader opens it."""
     members = f" {', '.join(names)}" if names else ""
-    summary = first_sentence(importlib.import_module(module)).rstrip(".")
-    listed = ", ".join(f"`{name}`" for name in names)
-    title = f"`{module}`" + (f": {listed}" if names else f": {summary}")
+    shown = names or public_names(importlib.import_module(module))
+    title = f"`{module}`: " + ", ".join(f"`{name}`" for name in shown)
     return f":::{{dropdown}} {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:{members}\n```\n:::\n"
 
 

@@ -81,13 +81,14 @@ def browser() -> Iterator[Any]:
 
 LOOK = """async () => {
   const formulas = document.querySelectorAll(".math").length;
-  if (formulas) await MathJax.startup.promise;
+  if (formulas) await window.MathJax?.startup?.promise;
   const drawn = [...document.querySelectorAll(".math")].filter(e => e.querySelector("mjx-container svg")).length;
   document.querySelectorAll("img").forEach(image => { image.loading = "eager"; });
   await Promise.all([...document.images].map(image => image.decode().catch(() => null)));
   return {
     formulas: formulas - drawn,
-    errors: [...document.querySelectorAll("mjx-merror, [data-mjx-error]")].map(e => e.textContent),
+    errors: [...document.querySelectorAll('[data-mml-node="merror"], [data-mjx-error], .math [fill="red"]')]
+      .map(e => e.outerHTML.slice(0, 80)),
     images: [...document.images].filter(image => !image.naturalWidth).map(image => image.src),
     overflow: document.documentElement.scrollWidth - window.innerWidth,
   };

@@ -1,4 +1,4 @@
-"""The run folder: what is written, and how it is read back.
+"""The run folder: what is written, and how it is read back::
 
     run.json                the settings: method, data, draw and training, and the number of the format
     plan.json               the plan: method, dataset and all options by owner, if the run can be repeated by name
