@@ -14,7 +14,7 @@ from tests.test_docs import DOCS, RUN, text
 
 METHODS = sorted((DOCS / "methods").glob("*.md"))
 PROGRAMS = [str(page.relative_to(DOCS)) for page in METHODS if code(page.read_text(), "python")]
-PROGRAMS += ["start.md", "runs.md", "explorer.md", "metrics.md"]
+PROGRAMS += ["start.md", "runs.md", "explorer.md", "metrics.md", "own_metric.md"]
 FROM_A_RUN = ("runs.md", "explorer.md")  # their Python opens the run of an earlier command
 COMMANDS = ("which_method.md", "start.md")
 

@@ -1,7 +1,7 @@
 """The arguments of a metric, found by the names of its parameters.
 
 A metric may ask for every public property of `Sample` by a parameter of the same name; for the property of the test
-sample by `test_` and the name; and for `sample` and `rng`. The table in docs/metrics.md lists all of them.
+sample by `test_` and the name; and for `sample` and `rng`. The table in docs/own_metric.md lists all of them.
 """
 
 import functools
