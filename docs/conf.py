@@ -7,9 +7,10 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # site_parts and make_pictures
+sys.path.insert(0, str(Path(__file__).parent))  # site_parts, make_pictures and executed_pages
 
 import site_parts
+from executed_pages import page_with_outputs
 
 import unbraid
 from unbraid.settings import RecordsArguments
@@ -106,9 +107,17 @@ def pages_with_parts(app, env, added, changed, removed):
     return [name for name in env.found_docs if site_parts.has_parts(Path(env.doc2path(name)).read_text())]
 
 
+def show_outputs(app, docname, source):
+    """Tutorials and pages of systems are shown with the outputs of their code, if it was executed."""
+    if executed := page_with_outputs(docname):
+        source[0], notebook = executed
+        app.env.note_dependency(str(notebook), docname=docname)
+
+
 def setup(app):
     app.connect("source-read", fill_parts)
     app.connect("env-get-outdated", pages_with_parts)
+    app.connect("source-read", show_outputs)
     app.connect("autodoc-process-signature", constructor_of)
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("autodoc-process-docstring", list_fields)
