@@ -6,7 +6,7 @@ LIGHT := $(VENV)/.light
 FULL := $(VENV)/.full
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup develop test faults demo docs results links lint format options release clean
+.PHONY: help setup develop test faults demo docs notebooks results links lint format options release clean
 
 help:
 	@echo "make setup   make $(VENV) and install Unbraid with what it needs to run"
@@ -16,6 +16,7 @@ help:
 	@echo "make faults  develop, then try kills, full disks, damaged files and hostile input (SHORT=1, FULL=1)"
 	@echo "make lint    develop, then check style and types"
 	@echo "make docs    develop, then check spelling, build the documentation, and try its code and pages"
+	@echo "make notebooks develop, then execute the tutorials as notebooks, with an installed wheel"
 	@echo "make results develop, then build the pages of results from their sources and rows"
 	@echo "make links   develop, then check the external links of the documentation"
 	@echo "make format  format the code"
@@ -63,10 +64,23 @@ demo: setup
 docs: develop
 	@echo "== Building the documentation"
 	@$(BIN)/typos
+	@$(BIN)/python docs/executed_pages.py
 	@$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "== Trying its code, links and pages"
 	@$(BIN)/python -m pytest -n 2 docs/checks
 	@echo "Open docs/_build/html/index.html"
+
+# A new environment with the wheel alone, so that the notebooks run where a reader runs them.
+notebooks: develop
+	@echo "== Installing the wheel in build/notebooks"
+	@rm -rf build/wheel-of-notebooks
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel-of-notebooks .
+	@test -x build/notebooks/bin/python || $(PYTHON) -m venv build/notebooks
+	@build/notebooks/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
+	@build/notebooks/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls build/wheel-of-notebooks/*.whl)[onnx]"
+	@build/notebooks/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/wheel-of-notebooks/*.whl
+	@echo "== Executing the notebooks"
+	@env -u PYTHONPATH $(BIN)/python docs/executed_pages.py --python build/notebooks/bin/python --out docs/_build/notebooks
 
 results: develop
 	@$(BIN)/python docs/build_results.py

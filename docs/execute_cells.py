@@ -69,7 +69,7 @@ def run_python(code: str, names: JSON) -> list[JSON]:
 
 
 def run_commands(lines: list[str]) -> list[JSON]:
-    """The output of commands, which must all succeed."""
+    """The output of commands, which must all succeed, without the progress in between."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"}
     text = ""
@@ -77,9 +77,9 @@ def run_commands(lines: list[str]) -> list[JSON]:
         done = subprocess.run(
             line, shell=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
-        text += done.stdout
         if done.returncode:
-            raise RuntimeError(f"{line}\nexit code {done.returncode}\n{text}")
+            raise RuntimeError(f"{line}\nexit code {done.returncode}\n{done.stdout}")
+        text += "".join(kept for kept in done.stdout.splitlines(True) if not kept.endswith(" left\n"))
     return [{"output_type": "stream", "name": "stdout", "text": text}] if text else []
 
 

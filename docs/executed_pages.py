@@ -188,10 +188,10 @@ def main() -> None:
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     names, package = options.names or page_names(), package_hash()
-    out = options.out.resolve()
+    python, out = os.path.abspath(options.python), options.out.resolve()  # of a symbolic link, not its target
     with ThreadPoolExecutor(options.jobs) as pool:
         errors = pool.map(
-            lambda name: execute_page(name, options.python, out, package, options.force),
+            lambda name: execute_page(name, python, out, package, options.force),
             names,
         )
         errors = [error for error in errors if error]
