@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # site_parts, make_pictures and 
 
 import site_parts
 from executed_pages import page_with_outputs
+from sphinx.util.inspect import stringify_signature
 
 import unbraid
 from unbraid.settings import RecordsArguments
@@ -89,7 +90,7 @@ def constructor_of(app, what, name, obj, options, signature, returns):
     if what != "class" or not issubclass(obj, RecordsArguments) or obj is RecordsArguments:
         return None
     _, *parameters = inspect.signature(obj.__init__).parameters.values()
-    return str(inspect.Signature([p.replace(annotation=p.empty) for p in parameters])), None
+    return stringify_signature(inspect.Signature(parameters), unqualified_typehints=True), None
 
 
 def escape_stars(app, what, name, obj, options, lines):

@@ -146,20 +146,12 @@ def dropdown(module: str, names: list[str]) -> str:
     return f":::{{dropdown}} {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:{members}\n```\n:::\n"
 
 
-def tutorials() -> str:
-    """The navigation to the tutorials, if they are there."""
-    if not (DOCS / "tutorials" / "index.md").is_file():
-        return ""
-    return "```{toctree}\n:maxdepth: 2\n:caption: Tutorials\n:hidden:\n\ntutorials/index\n```"
-
-
 def fill(text: str) -> str:
     """A page with its generated parts."""
-    text = re.sub(r"^<!-- tutorials -->$", lambda _: tutorials(), text, flags=re.M)
     text = re.sub(r"^<!-- gallery -->$", lambda _: gallery(), text, flags=re.M)
     return re.sub(r"^<!-- modules (.+) -->$", lambda found: modules(*found[1].split()), text, flags=re.M)
 
 
 def has_parts(text: str) -> bool:
     """Whether a page has generated parts."""
-    return re.search(r"^<!-- (gallery|tutorials|modules .+) -->$", text, re.M) is not None
+    return re.search(r"^<!-- (gallery|modules .+) -->$", text, re.M) is not None
