@@ -1,15 +1,19 @@
 """Files of a study's folder, src/unbraid/studies/results.py."""
 
 import json
+import random
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.damage import damage_bytes, damage_json, restore
 from tests.small_study import BASE, BROKEN, PLANS, PUBLISHED, small_study
 from unbraid.optimizers import Adam
 from unbraid.recipes import Recipe, read_recipe
 from unbraid.studies.aggregate import COLUMNS, tidy
+from unbraid.studies.compare import compare_methods
 from unbraid.studies.plan import replace
 from unbraid.studies.results import StudyFolder, open_study, read_records, results, write_results
 from unbraid.studies.tables import markdown
@@ -79,7 +83,7 @@ def test_a_folder_of_another_format_is_refused(folder: Path, tmp_path: Path) -> 
         with pytest.raises(ValueError, match="must be in study format 1, and is in 7"):
             read(tmp_path)
     (tmp_path / "study.json").write_text("{")
-    with pytest.raises(ValueError, match="not valid JSON"):
+    with pytest.raises(ValueError, match="not readable as JSON"):
         open_study(tmp_path)
     (tmp_path / "study.json").write_text(json.dumps(settings))
     with pytest.raises(FileNotFoundError, match=r"results\.csv does not exist"):
@@ -99,3 +103,42 @@ def test_the_command_names_recipe_and_scale(tmp_path: Path) -> None:
     assert command("mine.py") == "unbraid study mine.py --out out"
     assert command("own") == ""
     assert read_recipe("vae-family/sweep", "paper").scale == "paper"
+
+
+def read(folder: Path) -> None:
+    """Everything that commands read from a study, but for its runs."""
+    opened = open_study(folder)
+    _ = opened.rows, opened.command, opened._repr_html_(), compare_methods(read_records(folder))
+
+
+@pytest.mark.parametrize("name", ["study.json", "results.csv", "failures.json"])
+def test_damaged_files_get_one_sentence(name: str, folder: Path, tmp_path: Path) -> None:
+    """Nothing but ValueError and OSError with the name of the file, whatever the damage."""
+    copy, found = Path(shutil.copytree(folder, tmp_path / "study")), 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        damage = damage_json if name.endswith(".json") and rng.random() < 0.9 else damage_bytes
+        damage(copy / name, rng)
+        try:
+            read(copy)
+        except (ValueError, OSError) as error:
+            assert str(error).endswith(".") and "\n" not in str(error) and "[Errno" not in str(error), error
+            found += 1
+        finally:
+            restore(copy / name, folder / name)
+    assert found > 15
+
+
+def test_a_damaged_run_fails_and_the_others_continue(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study", PLANS[:2])
+    first, second = (folder / "runs" / plan.folder_name for plan in PLANS[:2])
+    (first / "scores.json").write_text('[{"metric": 3}]')
+    (second / "scores.json").unlink()
+    (folder / "results.csv").unlink()
+    small_study(folder, PLANS[:2])
+    (failure,) = open_study(folder).failures
+    assert (
+        "scores.json lacks [0].protocol" in failure["error"]
+        or "[0].metric must be a text" in failure["error"]
+    )
+    assert {record["run"] for record in read_records(folder)} == {second.name}

@@ -3,15 +3,13 @@
 Further keys are allowed, so that anybody may add notes to a file.
 """
 
-import re
 from typing import Any
 
-from unbraid.files import ANY, SHA256, TABLE, Schema, Whole
+from unbraid.files import ANY, FILE, SHA256, TABLE, Schema, Whole
 
 SIZE = Whole(1)  # of something that cannot be empty
 OPTIONS: dict[Any, Schema] = {...: ANY}
 CODE: dict[Any, Schema] = {"name": str, "arguments": OPTIONS, "code?": str, "source?": (str, None)}
-FILE: Schema = re.compile(r"[^/\\\0]+")  # the name of a file, never a path
 SHAPE: list[Schema] = [SIZE]
 COLUMNS: dict[Any, Schema] = {"names": [str], "mean": [float], "std": [float], "fill": [float]}
 DATASET: dict[Any, Schema] = {

@@ -74,12 +74,18 @@ def make_jobs(plans: Sequence[Plan], population: int = 1) -> list[Job]:
 
 
 def finished_run(plan: Plan, folder: Path) -> Run | None:
-    """The plan's run if it is trained and has all scores of the plan, otherwise None."""
+    """The plan's run if it is trained and has all scores of the plan, otherwise None.
+
+    A damaged run is None, too: its job fails with a sentence about the damage, and the other runs continue.
+    """
     run_folder = folder / plan.folder_name
     if not (run_folder / "finished.json").exists():
         return None
-    run = Run(run_folder)
-    return run if run.finished and not missing_metrics(plan, run) else None
+    try:
+        run = Run(run_folder)
+        return run if run.finished and not missing_metrics(plan, run) else None
+    except ValueError:
+        return None
 
 
 def missing_metrics(plan: Plan, run: Run) -> list[str]:

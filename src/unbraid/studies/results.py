@@ -11,14 +11,25 @@ STUDY/
 import csv
 import importlib.util
 import io
-import json
+import math
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unbraid.display import failures_html
-from unbraid.files import write_atomically, write_json
+from unbraid.files import (
+    ANY,
+    FILE,
+    Schema,
+    Whole,
+    parse_json,
+    read_file,
+    read_json,
+    require_schema,
+    write_atomically,
+    write_json,
+)
 from unbraid.runs import Run
 from unbraid.settings import to_json
 from unbraid.studies.aggregate import COLUMNS, FinishedRuns, aggregate, tidy
@@ -30,11 +41,26 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 AGAIN = "move its folder `runs` to a new folder and run `unbraid study` there, which repeats no finished run"
+REMEDY = f"Restore it from a copy, or {AGAIN}."
+REWRITE = "Run `unbraid study` again to rewrite it."
 DIRECTIONS = {"True": True, "False": False, "": None}
 TYPES: dict[str, Callable[[str], Any]] = {
     **{"seed": int, "value": float, "n": int, "n_test": int, "seconds": float},
     "higher_is_better": DIRECTIONS.__getitem__,
 }
+STUDY: dict[Any, Schema] = {
+    **{"recipe": str, "summary": str, "scale": str, "from_command_line": bool},
+    **{"num_plans": Whole(), "threads": Whole(1)},
+    "published": [{"key": [str], "value": float}],
+    "runs": [
+        {
+            "run": FILE,
+            **{"method": str, "data": str, "draw": (str, None)},
+            **{"options": {...: ANY}, "metrics": [str], "evaluation": {...: ANY}},
+        }
+    ],
+}
+FAILURES: list[Schema] = [{"run": str, "plan": str, "error": str, "traceback": str}]
 
 
 class StudyFolder(NamedTuple):
@@ -86,13 +112,30 @@ def read_records(folder: Path | str) -> list[dict[str, Any]]:
     path = Path(folder) / "results.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist. Run `unbraid study` again to write it.")
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
+    try:
+        lines = io.StringIO(read_file(path, REWRITE).decode(), newline="")
+        reader = csv.DictReader(lines, strict=True)
         if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(
-                f"{path} must have the columns {', '.join(COLUMNS)}. Run `unbraid study` again to rewrite it."
-            )
-        return [{name: TYPES.get(name, str)(record[name]) for name in COLUMNS} for record in reader]
+            raise ValueError(f"{path} must have the columns {', '.join(COLUMNS)}. {REWRITE}")
+        rows = list(reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} is not readable as CSV ({error}). {REWRITE}") from None
+    return [_record(row, f"{path}, row {number}") for number, row in enumerate(rows, start=1)]
+
+
+def _record(row: Mapping[str | None, Any], where: str) -> dict[str, Any]:
+    """A row of results.csv with its types; raises for a damaged one."""
+    record = {}
+    for name in COLUMNS:
+        try:
+            record[name] = TYPES.get(name, str)(row[name])
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"In {where}, {name} is {row[name]!r:.60}. {REWRITE}") from None
+    settings = parse_json(record["settings"].encode(), f"{where}, settings", remedy=REWRITE)
+    require_schema(settings, {...: ANY}, f"{where}, settings", remedy=REWRITE)
+    if None in row.values() or None in row or not math.isfinite(record["value"]):
+        raise ValueError(f"{where} is damaged. {REWRITE}")
+    return record
 
 
 def open_study(folder: Path | str) -> StudyFolder:
@@ -116,8 +159,8 @@ def open_study(folder: Path | str) -> StudyFolder:
         settings["from_command_line"],
         settings["num_plans"],
         finished,
-        json.loads(failures.read_text(encoding="utf-8")) if failures.exists() else [],
-        {tuple(key): value for *key, value in settings["published"]},
+        read_json(failures, FAILURES, remedy=REWRITE) if failures.exists() else [],
+        {tuple(entry["key"]): entry["value"] for entry in settings["published"]},
         settings["threads"],
     )
 
@@ -164,7 +207,7 @@ def _description(recipe: Recipe, finished: FinishedRuns, threads: int) -> dict[s
         "from_command_line": recipe.from_command_line,
         "num_plans": len(recipe.runs),
         "threads": threads,
-        "published": [[*key, value] for key, value in recipe.published.items()],
+        "published": [{"key": list(key), "value": value} for key, value in recipe.published.items()],
         "runs": [
             {
                 "run": run.folder.name,
@@ -184,17 +227,15 @@ def read_description(folder: Path) -> dict[str, Any]:
     """The content of study.json, checked for its format version."""
     path = folder / "study.json"
     try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings = read_json(path, {"format": Whole()}, remedy=REMEDY)
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(
             f"{folder} is not a study folder: it has no study.json. Give the folder that `unbraid study … --out` wrote."
         ) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not valid JSON ({error}). Restore it from a copy, or {AGAIN}.") from None
-    version = settings.get("format") if isinstance(settings, dict) else None
-    if version != FORMAT:
+    if settings["format"] != FORMAT:
         raise ValueError(
-            f"{folder} must be in study format {FORMAT}, and is in {version}. Use the release that wrote it, "
-            f"or {AGAIN}."
+            f"{folder} must be in study format {FORMAT}, and is in {settings['format']}. Use the release that wrote "
+            f"it, or {AGAIN}."
         )
+    require_schema(settings, STUDY, str(path), remedy=REMEDY)
     return settings

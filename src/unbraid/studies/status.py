@@ -1,6 +1,5 @@
 """Progress of a running study: a table on a terminal, plain lines elsewhere."""
 
-import json
 import os
 import shlex
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from unbraid.files import Whole, parse_json, read_json, require_schema
 from unbraid.options import to_cli_args
 from unbraid.progress import SECONDS_BETWEEN_LINES, duration
 from unbraid.studies.jobs import Failure
@@ -36,15 +36,16 @@ class RunProgress(NamedTuple):
 def read_progress(folder: Path) -> RunProgress | None:
     """The progress of a run from the last line of its history; None if there is none yet."""
     try:
-        steps = json.loads((folder / "run.json").read_text(encoding="utf-8"))["training"]["steps"]
+        steps = read_json(folder / "run.json", {"training": {"steps": Whole(1)}})["training"]["steps"]
         with open(folder / "history.jsonl", "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 4096))
             lines = [
                 line for line in file.read().splitlines() if line.startswith(b"{") and line.endswith(b"}")
             ]
-        last = json.loads(lines[-1])
-    except (OSError, ValueError, KeyError, IndexError):
+        last = parse_json(lines[-1], "history.jsonl")
+        require_schema(last, {"step": Whole(), "seconds": float, ...: float}, "history.jsonl")
+    except (OSError, ValueError, IndexError):  # the run itself says what is damaged
         return None
     return RunProgress(last["step"], steps, last["step"] / max(last["seconds"], 1e-9), last.get("loss"))
 
