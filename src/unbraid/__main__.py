@@ -1,5 +1,5 @@
 """`python -m unbraid` is `unbraid`."""
 
-from unbraid.cli import main
+from unbraid.cli import run_process
 
-main()
+run_process()

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -90,3 +91,15 @@ def test_a_sentence_is_one_line_of_printable_characters(unbraid: CommandLine) ->
 def test_a_size_that_no_memory_holds_is_said(unbraid: CommandLine, tmp_path: Path, option: str) -> None:
     answer = unbraid("train", "beta-vae", *SPRITES, option, 2**62, "--out", tmp_path / "run")
     assert "There is not enough memory. Lower the sizes" in answer.sentence
+
+
+def test_an_interrupt_while_python_exits_prints_no_traceback() -> None:
+    """The command is done then, and callbacks at exit know nothing of interrupts."""
+    script = (
+        "import atexit, os, signal, sys; from unbraid.cli import run_process\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "sys.argv[1:] = ['--version']; run_process()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.startswith("unbraid ") and done.stderr == ""
+    assert done.returncode == -signal.SIGINT

@@ -1,6 +1,7 @@
 """Official files from a server on this machine: verified, mirrored, locked. src/unbraid/data/remote_file.py."""
 
 import hashlib
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from unbraid.data.download import DownloadError, Part
 from unbraid.data.registry import DATASETS
 from unbraid.data.remote_file import RemoteFile, RemoteFiles
 from unbraid.files import acquire_lock
+from unbraid.progress import Stopped
 
 SHA256 = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
 MD5 = f"md5:{hashlib.md5(CONTENT).hexdigest()}"
@@ -212,13 +214,14 @@ def test_an_interrupt_says_that_the_same_command_resumes(
     def interrupted(part: Part, name: str, size: int | None) -> None:
         part.begin('"one"', 10)
         part.path.write_bytes(b"x")
-        raise KeyboardInterrupt
+        raise Stopped("", signal.SIGTERM)
 
     monkeypatch.setattr(remote_file, "transfer", interrupted)
     with pytest.raises(
-        KeyboardInterrupt, match=r"download of file.bin is interrupted. The same command resumes it."
-    ):
+        Stopped, match=r"download of file.bin is interrupted. The same command resumes it."
+    ) as stopped:
         source(server).fetch(tmp_path)
+    assert stopped.value.number == signal.SIGTERM  # the command ends with the exit code of its signal
 
 
 def test_a_missing_file_is_named_with_its_address(tmp_path: Path) -> None:

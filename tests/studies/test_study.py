@@ -134,6 +134,15 @@ def test_a_misspelled_metric_is_refused_before_the_first_run(tmp_path: Path) -> 
     assert not (tmp_path / "study").exists()
 
 
+def test_a_misspelled_evaluation_option_is_refused_before_the_first_run(tmp_path: Path) -> None:
+    wrong = replace(PLANS[1], evaluation={"num_sample": 10})
+    with pytest.raises(
+        ValueError, match="no option of the evaluation of a plan 'num_sample'; did you mean num_samples"
+    ):
+        study(recipe(PLANS[0], wrong), tmp_path / "study", quiet=True)
+    assert not (tmp_path / "study").exists()
+
+
 def test_a_misspelled_evaluation_device_is_refused_before_the_first_run(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no device 'gpu'"):
         study(recipe(PLANS[0]), tmp_path / "study", eval_device="gpu", quiet=True)

@@ -1,6 +1,5 @@
 """`unbraid data check` and `unbraid data download`."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -61,11 +60,7 @@ def download(
     """Download a dataset's files, or show where to put them."""
     from unbraid.data import download_dataset
 
-    try:
-        path = download_dataset(name, data_root, **({"variant": variant} if variant else {}))
-    except KeyboardInterrupt as interrupt:  # Typer would print "Aborted!" instead of the message
-        print(f"unbraid: {interrupt or 'Stopped.'}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    path = download_dataset(name, data_root, **({"variant": variant} if variant else {}))
     if as_json:
         print_json({"name": name, "path": None if path is None else str(path)})
     elif path is None:

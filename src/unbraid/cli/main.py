@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import warnings
 from io import TextIOWrapper
@@ -115,6 +116,14 @@ def show_warning(message: Warning | str, category: type[Warning], *position: Any
         print(f"unbraid: {message}", file=sys.stderr)
     else:
         print(warnings.formatwarning(message, category, *position[:2]), end="", file=sys.stderr)
+
+
+def run_process() -> None:
+    """Runs the command line as a process of its own. Ctrl-C while Python exits, after the result, ends it at once."""
+    try:
+        main()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from unbraid.data.download import DownloadError, Part, TransferError, transfer
 from unbraid.data.file_kind import check_kind
 from unbraid.data.root import data_root
 from unbraid.files import acquire_lock, sync_folder
+from unbraid.progress import Stopped, signal_number
 
 WAIT = 24 * 3600.0  # seconds for which another process's download is awaited
 CONTENT_ONLY = "the content only, because no hash is published"
@@ -111,11 +112,10 @@ class RemoteFile:
                     self.verify(path)
                 else:
                     self._download(path)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             effect = "resumes it" if self._is_partial(path) else "starts it again"
-            raise KeyboardInterrupt(
-                f"The download of {path.name} is interrupted. The same command {effect}."
-            ) from None
+            message = f"The download of {path.name} is interrupted. The same command {effect}."
+            raise Stopped(message, signal_number(interrupt)) from None
         except DownloadError:
             raise
         except OSError as error:

@@ -18,6 +18,7 @@ from unbraid.display import failures_html
 from unbraid.distributed import choose_device, is_usable
 from unbraid.evaluation import check_metric, find_metric
 from unbraid.runs import Run
+from unbraid.settings import lookup
 from unbraid.studies.aggregate import aggregate, evaluation_key
 from unbraid.studies.jobs import Failure, Job, JobContext, JobResult, finished_run, make_jobs, run_job
 from unbraid.studies.locks import exclusive_lock
@@ -28,6 +29,7 @@ from unbraid.studies.study_folder import check_folder
 from unbraid.studies.tables import Row, html
 
 SECONDS_BETWEEN_TABLES = 20.0
+EVALUATION_OPTIONS = ("protocol", "num_samples", "num_test_samples", "seed", "test_split", "on")  # of a plan
 MAX_CONCURRENT = 4096  # processes, runs on a GPU or threads: more than a machine has
 
 
@@ -132,6 +134,8 @@ def _check(plans: Sequence[Plan]) -> None:
                 "metrics, or change a seed."
             )
         seen.add(key)
+        for name in plan.evaluation:
+            lookup("option of the evaluation of a plan", name, dict.fromkeys(EVALUATION_OPTIONS))
     for metric in dict.fromkeys(metric for plan in plans for metric in plan.metrics):
         check_metric(*find_metric(metric))
 
