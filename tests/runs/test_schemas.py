@@ -10,6 +10,7 @@ import pytest
 from benchmarks.faults.damage import damage_bytes, damage_json, restore
 from unbraid.cli.evaluate import evaluate_run
 from unbraid.data import open_dataset
+from unbraid.explore import write_explorer
 from unbraid.export import export
 from unbraid.methods import BetaVAE, build_method
 from unbraid.report import command_of, score_rows, write_report
@@ -45,6 +46,10 @@ def read(folder: Path) -> None:
     run = Run(folder)
     _ = repr(run), run._repr_html_(), run.history(), run.versions(), score_rows({"run": run.scores()})
     _ = training_dataset(run), run.plan and command_of(run), load(folder, device="cpu")
+
+
+def explore(folder: Path) -> None:
+    write_explorer(folder)
 
 
 def use_export(folder: Path) -> None:
@@ -103,4 +108,4 @@ def test_scoring_and_reporting_a_damaged_run_get_one_sentence(seed: int, whole: 
     for name in ("run.json", "scores.json"):
         try_damage(name, seed, whole, copy / "run", score)
         restore(copy / "run" / "scores.json", whole / "scores.json")
-    try_damage(FILES[seed % len(FILES)], seed, whole, copy / "run", report)
+    try_damage(FILES[seed % len(FILES)], seed, whole, copy / "run", report if seed % 2 else explore)

@@ -8,9 +8,11 @@ from jaxtyping import Float
 
 from unbraid.explore.examples import Examples
 from unbraid.metrics import discretize, entropy, mutual_information
+from unbraid.report import evidence_table
 from unbraid.runs import Run
 from unbraid.strands import Strands
 
+Table = Float[np.ndarray, "r k"]
 MAX_ROWS = 64  # maximum number of rows of a matrix
 BINS = 10  # per dimension, for the estimate from examples
 MIN_PER_VALUE = 5  # examples per value of a factor, for the estimate from examples
@@ -39,18 +41,20 @@ def matrix_of(
         feature_strands: Strands that a score may have used as rows.
         order: Dimensions for the estimate from examples, most active first.
     """
-    evidence_by_metric = {
-        score["metric"]: score["evidence"]
-        for score in run.scores()
-        if "evidence" in score and "on" not in score
-    }
+    scores = {score["metric"]: score for score in run.scores() if score.get("evidence") and "on" not in score}
     factors = _factors(run)
-    for metric, build_matrix in (("dci", _importance_matrix), ("mig", _information_matrix)):
+    for metric, name, build_matrix in (
+        ("dci", "importances", _importance_matrix),
+        ("mig", "information", _information_matrix),
+    ):
         for strand in (strands.default, *strands):
-            evidence = evidence_by_metric.get(metric if strand == strands.default else f"{strand}:{metric}")
-            rows = _rows(strands, strand, feature_strands, evidence)
-            if evidence and rows and (matrix := build_matrix(evidence, rows, factors)) is not None:
-                return matrix
+            score = scores.get(metric if strand == strands.default else f"{strand}:{metric}")
+            if score is None:
+                continue
+            table = evidence_table(score, name, 2)
+            rows = _rows(strands, strand, feature_strands, len(table))
+            if rows and table.shape[1] == len(factors) and len(rows) <= MAX_ROWS:
+                return build_matrix(table, rows, factors)
     return _estimated_matrix(order, examples)
 
 
@@ -61,22 +65,18 @@ def _factors(run: Run) -> dict[str, int]:
 
 
 def _rows(
-    strands: Strands, strand: str, feature_strands: Sequence[str], evidence: Mapping[str, Any] | None
+    strands: Strands, strand: str, feature_strands: Sequence[str], count: int
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The rows of a score's evidence: the dimensions of the strand, or the feature strands."""
-    table = (evidence or {}).get("importances") or (evidence or {}).get("information") or ()
+    """The rows of a score's evidence, by their number: the dimensions of the strand, or the feature strands."""
     dims = strands[strand]
-    if len(table) == len(dims):
+    if count == len(dims):
         return tuple((f"dimension {dim}", (dim,)) for dim in dims)
-    if len(table) == len(feature_strands):
+    if count == len(feature_strands):
         return tuple((name, strands[name]) for name in feature_strands)
     return ()
 
 
-def _importance_matrix(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
-    table = np.asarray(evidence.get("importances", ()), dtype=float)
-    if table.shape != (len(rows), len(factors)) or len(rows) > MAX_ROWS:
-        return None
+def _importance_matrix(table: Table, rows: Any, factors: Mapping[str, int]) -> Matrix:
     shares = table / np.maximum(table.sum(0, keepdims=True), 1e-12)
     return Matrix(
         "Importance",
@@ -88,10 +88,7 @@ def _importance_matrix(evidence: Mapping[str, Any], rows: Any, factors: Mapping[
     )
 
 
-def _information_matrix(evidence: Mapping[str, Any], rows: Any, factors: Mapping[str, int]) -> Matrix | None:
-    table = np.asarray(evidence.get("information", ()), dtype=float)
-    if table.shape != (len(rows), len(factors)) or len(rows) > MAX_ROWS:
-        return None
+def _information_matrix(table: Table, rows: Any, factors: Mapping[str, int]) -> Matrix:
     max_information = np.log(list(factors.values()))
     return _mutual_information_matrix(rows, tuple(factors), table / max_information, "from the score mig")
 

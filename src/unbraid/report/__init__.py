@@ -14,6 +14,7 @@ from unbraid.report.rendering import templates, uri
 from unbraid.report.run_figures import page_metrics
 from unbraid.report.run_view import about
 from unbraid.report.scores import score_rows
+from unbraid.report.stored import evidence_table
 from unbraid.report.strand_charts import change_chart, map_chart
 from unbraid.report.strand_figures import dim_changes, strand_edits, strand_maps
 from unbraid.report.study_page import shown_runs, write_study_report
@@ -38,6 +39,7 @@ __all__ = [
     "chart_of",
     "command_of",
     "dim_changes",
+    "evidence_table",
     "image_sheet",
     "importance_chart",
     "interventions",

@@ -2,9 +2,12 @@
 
 from typing import NamedTuple
 
+from unbraid.files import require_schema
 from unbraid.report.run_figures import PROBES
-from unbraid.report.stored import stored_score
+from unbraid.report.stored import evidence_table, stored_score
 from unbraid.runs import Run
+
+AGAIN = "Evaluate the run again."
 
 
 class ProbeAccuracy(NamedTuple):
@@ -30,13 +33,18 @@ def probe_table(run: Run) -> ProbeTable | None:
     score = stored_score(run, PROBES, evidence=True)
     if score is None:
         return None
-    evidence = score["evidence"]
-    chance = evidence["chance"]
+    chance, accuracy = evidence_table(score, "chance", 1).tolist(), evidence_table(score, "accuracy", 2)
+    strands, factors, roles = (score["evidence"].get(name) for name in ("strands", "factors", "roles"))
+    require_schema(
+        [strands, factors, roles], [[str]], f"the evidence of {PROBES} in {run.folder}", remedy=AGAIN
+    )
+    if accuracy.shape != (len(strands), len(factors)) or not len(factors) == len(roles) == len(chance):
+        raise ValueError(f"The evidence of the stored score {PROBES} is damaged: its sizes differ. {AGAIN}")
     return ProbeTable(
-        tuple(zip(evidence["factors"], evidence["roles"], chance, strict=True)),
+        tuple(zip(factors, roles, chance, strict=True)),
         tuple(
             (strand, tuple(map(_probe_accuracy, accuracies, chance)))
-            for strand, accuracies in zip(evidence["strands"], evidence["accuracy"], strict=True)
+            for strand, accuracies in zip(strands, accuracy.tolist(), strict=True)
         ),
         score["n"],
         score["n_test"],

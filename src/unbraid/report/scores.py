@@ -4,9 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from unbraid.evaluation import find_metric
 from unbraid.options import first_sentence
 from unbraid.report.figures import ACTIVE_THRESHOLD
+from unbraid.report.stored import evidence_table
 from unbraid.runs import Run
 from unbraid.studies import is_further
 
@@ -91,20 +94,17 @@ def kl_table(run: Run) -> KLTable | None:
     """The dimensions of a run, largest KL first; None without a `kl` score."""
     # Scores on the training dataset come last, so that they replace scores on another dataset.
     scores = sorted(run.scores(), key=lambda score: "on" not in score)
-    evidence = {score["metric"]: score.get("evidence", {}) for score in scores}
-    kls = evidence.get("kl", {}).get("per_dim")
+    scored = {score["metric"]: score for score in scores if score.get("evidence")}
+    kls = evidence_table(scored["kl"], "per_dim", 1).tolist() if "kl" in scored else []
     if not kls:
         return None
     data = run.settings["data"]
     factor_sizes = {
         name: size for name, size in data["factors"].items() if size > 1 and name != data.get("instance")
     }
-    mutual_information = evidence.get("mig", {}).get("information")
-    if mutual_information is None or [len(mutual_information), len(mutual_information[0])] != [
-        len(kls),
-        len(factor_sizes),
-    ]:
-        factor_sizes, mutual_information = {}, [[]] * len(kls)
+    information = evidence_table(scored["mig"], "information", 2) if "mig" in scored else np.zeros((0, 0))
+    if information.shape != (len(kls), len(factor_sizes)):
+        factor_sizes, information = {}, np.zeros((len(kls), 0))
     largest_kl = max(max(kls), 1e-9)
     rows = [
         DimensionRow(
@@ -114,7 +114,7 @@ def kl_table(run: Run) -> KLTable | None:
             kls[dim] <= ACTIVE_THRESHOLD,
             [
                 (nats, min(1.0, nats / math.log(size)))
-                for nats, size in zip(mutual_information[dim], factor_sizes.values(), strict=True)
+                for nats, size in zip(information[dim].tolist(), factor_sizes.values(), strict=True)
             ],
         )
         for dim in sorted(range(len(kls)), key=lambda dim: -kls[dim])

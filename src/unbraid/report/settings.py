@@ -42,7 +42,7 @@ def format_value(value: Any) -> str:
         if "custom" in value:
             return value["custom"]
         if "network" in value:
-            return f"{value['network']} ({format_value(value['arguments'])})"
+            return f"{value['network']} ({format_value(value.get('arguments'))})"
         return ", ".join(f"{key} {format_value(entry)}" for key, entry in value.items())
     if isinstance(value, list):
         integers = all(isinstance(entry, int) for entry in value)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from unbraid.runs import Run
 
 
@@ -23,3 +26,17 @@ def stored_score(run: Run | None, metric: str, *, evidence: bool = False) -> Map
     ]
     on_training_data = [score for score in found if "on" not in score]
     return next(reversed(on_training_data or found), None)
+
+
+def evidence_table(score: Mapping[str, Any], name: str, dims: int) -> Float[np.ndarray, "..."]:
+    """A table of a score's evidence as numbers, NaN for those that are not finite; raises for a damaged one."""
+    try:
+        table = np.asarray(score["evidence"][name], dtype=float)
+    except (KeyError, TypeError, ValueError):
+        table = np.zeros(())
+    if table.ndim != dims:
+        raise ValueError(
+            f"The evidence of the stored score {score['metric']} is damaged: its {name} must be a table of "
+            f"numbers with {dims} {'axis' if dims == 1 else 'axes'}. Evaluate the run again."
+        )
+    return table
