@@ -123,9 +123,15 @@ def test_an_interrupted_evaluation_keeps_what_was_scored_and_goes_on(
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(stop)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(metrics, "active_dims", functools.wraps(metrics.active_dims)(interrupt))
-        stopped = unbraid(*command)
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # ignored where tests run in the background
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(metrics, "active_dims", functools.wraps(metrics.active_dims)(interrupt))
+            stopped = unbraid(*command)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert stopped.code == code
     kept = f"2 of 3 metrics are kept in {trained}"
     assert f"unbraid: {kept}; run the same command again for the others." in stopped.err

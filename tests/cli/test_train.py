@@ -144,7 +144,7 @@ def test_a_folder_that_holds_another_run(unbraid: CommandLine, trained: Path) ->
         (("--log-every", 0), "log_every must be at least 1"),
         (("--device", "cpu:foo"), "no device 'cpu:foo'"),
         (("--precision", "float16"), "must be one of float32, bf16"),
-        (("--grad-clip", "nan"), "grad_clip must be at least 0; got nan"),
+        (("--grad-clip", "nan"), "--grad-clip: 'nan' is not a finite number"),
         (("--val-fraction", 0.9999999), "leaves one split empty"),
     ],
 )
@@ -330,7 +330,7 @@ def test_a_background_that_does_not_fit(unbraid: CommandLine, image_folder: Path
         (("--test-angles", ""), "The list test_angles is empty"),
         (("--digit-colors", ""), "The list digit_colors is empty: give at least one color as RRGGBB."),
         (("--background-colors", ""), "The list background_colors is empty"),
-        (("--angles", "nan"), "The list angles must hold finite numbers of degrees; got nan."),
+        (("--angles", "nan"), "--angles: 'nan' is not a finite number."),
         (("--angles", "10,10"), "The list angles names an angle twice: 10, 10."),
         (
             ("--no-same-class",),

@@ -32,5 +32,5 @@ def test_values_out_of_range_are_refused() -> None:
     for text, name in (("mlp:32:5:-1", "lr"), ("mlp:32:5:0.1:-2", "downsample")):
         with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
             TranslatorSpec.parse(text)
-    with pytest.raises(ValueError, match=r"5\.5 is not a whole number"):
+    with pytest.raises(ValueError, match=r"'5\.5' is not a whole number"):
         TranslatorSpec.parse("mlp:32:5.5")
