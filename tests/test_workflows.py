@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from unbraid import __version__
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
@@ -37,5 +39,7 @@ def test_every_file_is_yaml(path: Path) -> None:
 
 
 def test_the_version_stands_in_one_place() -> None:
-    """pyproject.toml reads it from the package; CITATION.cff is written at a release."""
+    """pyproject.toml reads it from the package; the citation and the changelog follow it."""
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text()

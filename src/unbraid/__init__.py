@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Read when torch is first imported: threads that spin while they wait cost four times the step on busy cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
