@@ -38,7 +38,7 @@ class Whole(NamedTuple):
 
 ANY: Schema = object
 TABLE: Schema = Ellipsis  # numbers, truth values, texts and nulls in nested lists
-FILE: Schema = re.compile(r"[^/\\\0]+")  # the name of a file, never a path
+FILE: Schema = re.compile(r"(?!\.{1,2}$)([ -.0-\[\]-~]{1,255}|[^/\\\0]{1,63})")  # a file's name, never a path
 SHA256: Schema = re.compile("[0-9a-f]{64}")
 
 

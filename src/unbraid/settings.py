@@ -210,7 +210,7 @@ def flatten(description: Any, name: str = "") -> dict[str, str]:
             for inner, text in flatten(entry, f"{name}.{key}".lstrip(".")).items()
         }
     if isinstance(description, dict):
-        return {name: description["spec"]}
+        return {name: str(description["spec"])}
     if isinstance(description, list):
         return {name: ", ".join("".join(flatten(entry, "").values()) for entry in description)}
     return {name: str(description)}

@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.run_files import SETTINGS
 from tests.tiny import SHAPE, make
 from unbraid.data.registry import open_dataset
 from unbraid.methods import BetaVAE
+from unbraid.runs.folder import Run
 from unbraid.runs.run_dataset import evaluation_dataset, standardized_for, training_dataset
 from unbraid.training.train import train
 
@@ -76,3 +78,23 @@ def _tiny(shape: tuple[int, ...]) -> BetaVAE:
     return BetaVAE(
         MLPEncoder(shape, 2, hidden=(4,)), MLPDecoder(2, shape, hidden=(4,)), likelihood=Normal(1.0)
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"image_size": {"a": 1}},
+            "image_size of the dataset sprites in .* must be of type int, and is {'a': 1}",
+        ),
+        ({"image_size": "64"}, "image_size of the dataset sprites in .* must be of type int"),
+        ({"antialias": 1}, "antialias of the dataset sprites in .* must be of type bool"),
+        ({"correlate": 3}, "correlate of the dataset sprites in .* must be of type tuple"),
+        ({"color": True}, "has no option color"),
+    ],
+)
+def test_damaged_options_of_the_dataset_are_named(options: dict, sentence: str, tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", SETTINGS, resume=False)
+    run.settings["data"]["origin"] = {"name": "sprites", "options": options}
+    with pytest.raises(ValueError, match=sentence):
+        training_dataset(run)

@@ -38,9 +38,9 @@ def format_value(value: Any) -> str:
         return "none"
     if isinstance(value, dict):
         if "spec" in value:
-            return value["spec"]
+            return str(value["spec"])
         if "custom" in value:
-            return value["custom"]
+            return str(value["custom"])
         if "network" in value:
             return f"{value['network']} ({format_value(value.get('arguments'))})"
         return ", ".join(f"{key} {format_value(entry)}" for key, entry in value.items())

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -16,17 +16,23 @@ def require_arguments(cls: type, arguments: Mapping[str, Any]) -> None:
     """
     if not cls.__module__.startswith("unbraid."):
         return
-    parameters, hints = _parameters(cls), _hints(cls)
+    parameters = _parameters(cls)
     missing = [
         name for name, entry in parameters.items() if entry.default is entry.empty and name not in arguments
     ]
     if missing or not arguments.keys() <= parameters.keys():
         name = (missing or sorted(arguments.keys() - parameters.keys()))[0]
         raise ValueError(f"{cls.__name__} {'needs the' if missing else 'has no'} argument {name!r}.")
+    require_types(cls.__init__, arguments, cls.__name__)
+
+
+def require_types(function: Callable[..., Any], arguments: Mapping[str, Any], owner: str) -> None:
+    """Raises ValueError unless the recorded arguments that a function of Unbraid has are of the annotated types."""
+    hints = _hints(function) if function.__module__.startswith("unbraid.") else {}
     for name, value in arguments.items():
-        if not _fits(value, hints[name]):
+        if name in hints and not _fits(value, hints[name]):
             kind = hints[name].__name__ if inspect.isclass(hints[name]) else str(hints[name])
-            raise ValueError(f"{name} of {cls.__name__} must be of type {kind}, and is {value!r:.60}.")
+            raise ValueError(f"{name} of {owner} must be of type {kind}, and is {value!r:.60}.")
 
 
 @functools.cache
@@ -35,8 +41,8 @@ def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
 
 
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls.__init__)
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    return get_type_hints(function)
 
 
 def _fits(value: Any, kind: Any) -> bool:

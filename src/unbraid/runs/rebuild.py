@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import (
     register_module_buffer_registration_hook,
@@ -51,8 +52,11 @@ def trained_method(
                 method = rebuild_method(stored, cls, networks)
         except ValueError:  # of a constructor that computes with its random weights, or of damaged settings
             method = rebuild_method(stored, cls, networks)
-    _require_same_shapes(method.state_dict(), weights, stored)
-    method.load_state_dict(weights)
+    own = method.state_dict()
+    _require_same_shapes(own, weights, stored)
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(weights[name])
     return method
 
 
@@ -85,8 +89,9 @@ def rebuild_method(
         raise
     except Exception as error:
         raise _not_built(stored, error) from error
-    architecture = (stored.plan or {"options": {"network": {}}})["options"]["network"].get("architecture")
-    if custom and is_custom_architecture(architecture):
+    plan = stored.plan if custom else None
+    architecture = None if plan is None else plan["options"]["network"].get("architecture")
+    if is_custom_architecture(architecture):
         require_known(architecture, option="--architecture", owner=str(stored.folder))
         given |= _networks(cls, stored, custom, arguments | given)
     for name in custom - given.keys():

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.custom_code import is_reference, require_known
-from unbraid.data import ColumnScaler, Dataset, open_dataset
+from unbraid.data import ColumnScaler, Dataset, constructor, open_dataset
 from unbraid.options import to_cli_args
+from unbraid.runs.arguments import require_types
 from unbraid.runs.folder import Run
 from unbraid.settings import from_json
 
@@ -72,6 +73,10 @@ def _origin(run: Run) -> dict[str, Any]:
     for name in (origin["name"], origin["options"].get("background")):
         if isinstance(name, str) and is_reference(name):  # a run folder never makes code run
             require_known(name, option="--data", owner=str(run.folder))
+    options = _options(origin)
+    for name in (origin["name"], options.get("background")):
+        if isinstance(name, str):
+            require_types(constructor(name), options, f"the dataset {name} in {run.folder}")
     return origin
 
 

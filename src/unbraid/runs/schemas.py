@@ -5,16 +5,10 @@ Further keys are allowed, so that anybody may add notes to a file.
 
 from typing import Any
 
-from unbraid.files import FILE, SHA256, TABLE, Schema, Whole
+from unbraid.files import ANY, FILE, SHA256, TABLE, Schema, Whole
 
 SIZE = Whole(1)  # of something that cannot be empty
-# What `unbraid.settings.to_json` writes: lists and objects of settings are settings.
-SETTING_LIST: list[Schema] = []
-SETTING_OBJECT: dict[Any, Schema] = {"spec?": str, "network?": str, "custom?": str}
-SETTING: Schema = (None, bool, float, str, SETTING_LIST, SETTING_OBJECT)
-SETTING_LIST.append(SETTING)
-SETTING_OBJECT[...] = SETTING
-OPTIONS: dict[Any, Schema] = {...: SETTING}
+OPTIONS: dict[Any, Schema] = {...: ANY}  # of any form: `unbraid.settings.from_json` checks them
 CODE: dict[Any, Schema] = {"name": str, "arguments": OPTIONS, "code?": str, "source?": (str, None)}
 SHAPE: list[Schema] = [SIZE]
 COLUMNS: dict[Any, Schema] = {"names": [str], "mean": [float], "std": [float], "fill": [float]}
@@ -52,7 +46,7 @@ PLAN: dict[Any, Schema] = {
     "draw": (str, None),
     "options": {
         **dict.fromkeys(("method", "data", "draw", "training"), OPTIONS),
-        "network": {"architecture?": (str, None), "latent_dim?": Whole(), ...: SETTING},
+        "network": {"architecture?": (str, None), "latent_dim?": Whole()},
         ...: OPTIONS,
     },
 }
