@@ -212,7 +212,7 @@ def serve_with_a_device_that_breaks(*arguments: Any) -> None:
 
 def test_failures_and_logs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # start this worker as a study does
-    plans = (replace(PLAN, evaluation={"nonsense": 1}), PLAN)
+    plans = (replace(PLAN, evaluation={"on": {"nonsense": 1}}), PLAN)
     result = study(Recipe("own", "", plans[:1], {}), tmp_path, device="cpu", workers=2, quiet=True)
     (failure,) = result.failures
     assert "nonsense" in failure["error"] and "Traceback" in failure["traceback"]
