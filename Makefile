@@ -2,8 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-LIGHT := $(VENV)/.light
-FULL := $(VENV)/.full
+READY_TO_RUN := $(VENV)/.light
+READY_TO_DEVELOP := $(VENV)/.full
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: help setup develop test faults demo docs notebooks results links lint format options release clean
@@ -24,23 +24,23 @@ help:
 	@echo "make release build, check and try the wheel and the source distribution"
 	@echo "make clean   remove what was built, the environment too"
 
-setup: $(LIGHT)
+setup: $(READY_TO_RUN)
 
-develop: $(FULL)
+develop: $(READY_TO_DEVELOP)
 
 # torch comes first and pinned: a bare range would take a build with several GB of CUDA packages.
-$(LIGHT): pyproject.toml constraints.txt
+$(READY_TO_RUN): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Unbraid needs Python 3.11 to 3.13: set PYTHON=… to one."; exit 1; }
 	@echo "== Setting up $(VENV) (a minute the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) torch
 	@$(PIP) --editable .
-	@touch $(LIGHT)
+	@touch $(READY_TO_RUN)
 
-$(FULL): $(LIGHT)
+$(READY_TO_DEVELOP): $(READY_TO_RUN)
 	@echo "== Installing the developers' tools"
 	@$(PIP) --editable ".[dev]"
-	@touch $(FULL)
+	@touch $(READY_TO_DEVELOP)
 
 lint: develop
 	@echo "== Checking style and types"

@@ -1,6 +1,7 @@
 """The workflows of continuous integration: .github/workflows, Makefile and .ci/run."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,14 @@ def test_the_version_stands_in_one_place() -> None:
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
     assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "option"), [((), None), (("SHORT=1",), "--short"), (("FULL=1",), "--full")]
+)
+def test_make_faults_passes_its_size_on(words: tuple[str, ...], option: str | None) -> None:
+    shown = subprocess.run(
+        ["make", "--dry-run", "faults", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    (command,) = [line.split() for line in shown.stdout.splitlines() if "benchmarks.faults" in line]
+    assert [word for word in command if word.startswith("--")] == ([] if option is None else [option])
