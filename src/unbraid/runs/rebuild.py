@@ -91,7 +91,7 @@ def rebuild_method(
         raise _not_built(stored, error) from error
     plan = stored.plan if custom else None
     architecture = None if plan is None else plan["options"]["network"].get("architecture")
-    if is_custom_architecture(architecture):
+    if architecture is not None and is_custom_architecture(architecture):
         require_known(architecture, option="--architecture", owner=str(stored.folder))
         given |= _networks(cls, stored, custom, arguments | given)
     for name in custom - given.keys():
