@@ -134,7 +134,7 @@ def pack(plans: Sequence[Plan], out: Path, archives: Path) -> None:
         archive.close()
     with packed.open("a") as file:
         file.writelines(f"{name}\n" for name in finished)
-    print(f"packed {len(finished)} finished runs in {number + 1} archives", flush=True)
+    print(f"packed {len(finished)} finished runs in {number + (archive is not None)} archives", flush=True)
 
 
 def _files(folder: Path) -> Iterator[Path]:
