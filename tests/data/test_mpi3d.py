@@ -37,6 +37,7 @@ def test_a_small_file_is_read_as_it_was_written(tmp_path: Path, save) -> None:  
     rows = torch.arange(144)
     assert_close(dataset.observe(rows)[:, 0, 3, :7] * 255, dataset.factors(rows).float())
     assert (dataset.label, dataset.nuisances) == ("object_shape", ("object_color",))
+    assert set(dataset.unordered) == {"object_shape", "object_color", "background_color"}
 
 
 def test_the_official_number_of_images() -> None:

@@ -38,6 +38,7 @@ def test_the_factors_are_those_of_3d_shapes() -> None:
     assert len(dataset) == 480_000
     assert dataset.shape == (3, 64, 64)
     assert (dataset.label, dataset.nuisances) == ("shape", ("object_hue",))
+    assert set(dataset.unordered) == {"shape", "floor_hue", "wall_hue", "object_hue"}
 
 
 def test_hues_are_those_of_hsv() -> None:

@@ -35,6 +35,7 @@ def test_a_small_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert_close(dataset.observe(rows)[:, 2, 1, :6] * 255, dataset.factors(rows).float())
     assert dataset.shape == (3, 64, 64)
     assert (dataset.label, dataset.nuisances) == ("shape", ("object_hue",))
+    assert set(dataset.unordered) == {"shape", "floor_hue", "wall_hue", "object_hue"}
 
 
 def test_another_order_is_refused(tmp_path: Path) -> None:

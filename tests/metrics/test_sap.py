@@ -81,6 +81,28 @@ def test_mixed_kinds_treat_each_factor_by_its_own() -> None:
     assert result.factor_types == ("discrete", "continuous")
 
 
+def test_hues_are_classes() -> None:
+    """A dimension per hue, each starting elsewhere in the circle: a line through the indices misses them."""
+    rng = np.random.default_rng(0)
+    hues = rng.integers(0, 10, (2000, 3))
+    codes = (hues + [1, 3, 5]) % 10 + 0.05 * rng.standard_normal(hues.shape)
+    types = ("continuous", "discrete")
+    numbers, classes = (sap(codes, hues, protocol="infogan_cr", factor_types=[kind] * 3) for kind in types)
+    assert 0.07 < numbers.per_factor.min() and numbers.per_factor.max() < 0.27
+    assert_close(classes.score, 0.88, rtol=0, atol=0.03)
+
+
+def test_the_protocol_names_the_number_of_discrete_factors() -> None:
+    codes, factors = draw(400)
+    mixed = ["discrete", "continuous", "continuous"]
+    result = sap(codes, factors, protocol="infogan_cr", factor_types=mixed)
+    assert result.protocol == "infogan_cr, 1 of 3 factors discrete"
+    assert (
+        halves(codes, factors, factor_types=mixed).protocol == "disentanglement_lib, 1 of 3 factors discrete"
+    )
+    assert halves(codes, factors, factor_types=["discrete"] * 3).protocol == "disentanglement_lib"
+
+
 def test_strands_are_read_as_a_whole() -> None:
     """A factor that says in which quadrant a pair of codes lies is read off the pair, not off either."""
     rng = np.random.default_rng(0)

@@ -103,7 +103,7 @@ def from_arrays(
         labels: Classes, whole numbers from 0, (n,): one more factor, "label".
         nuisances: Known nuisances, whole numbers from 0, (n,) or (n, m): further factors, "nuisance" or
             "nuisance_0", ….
-        unordered: Factors whose values have no order, such as shapes; the label is always one of them.
+        unordered: Factors whose values have no order, such as shapes and hues; the label is always one of them.
         license: License of the images or rows, such as "CC BY 4.0"; model cards show it.
     """
     source, max_value = _observations(_numpy(images), name)

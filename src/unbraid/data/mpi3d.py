@@ -95,5 +95,6 @@ def read_mpi3d(
         factor_space=split_factor_values(space, "object_color", split, color_seed),
         label="object_shape",
         nuisances=("object_color",),
+        unordered=("object_color", "background_color"),
         license="CC BY 4.0",
     )

@@ -23,6 +23,7 @@ from unbraid.data.solids import away_from_zero, ray_capsule, ray_cube, ray_cylin
 SPACE = FactorSpace(
     {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
 )
+HUES = ("floor_hue", "wall_hue", "object_hue")  # a circle, so that their values have no order
 
 # The scene, in units of about the solid's height. The camera looks along +z at angle 0.
 CAMERA = (0.0, 2.5, -5.2)
@@ -54,6 +55,7 @@ def rooms(*, image_size: int = 64, split: Split = "all", color_seed: int = 0) ->
         factor_space=space,
         label="shape",
         nuisances=("object_hue",),
+        unordered=HUES,
         license=GENERATED,
     )
 

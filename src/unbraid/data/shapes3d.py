@@ -8,6 +8,7 @@ from unbraid.data.dataset import Dataset
 from unbraid.data.factor_split import Split, split_factor_values, split_name
 from unbraid.data.factors import FactorSpace
 from unbraid.data.remote_file import RemoteFile
+from unbraid.data.rooms import HUES
 from unbraid.data.unpack import map_hdf5, read_hdf5
 
 SPACE = FactorSpace(
@@ -55,5 +56,6 @@ def read_shapes3d(path: Path, space: FactorSpace, split: Split = "all", color_se
         factor_space=split_factor_values(space, "object_hue", split, color_seed),
         label="shape",
         nuisances=("object_hue",),
+        unordered=HUES,
         license="Apache 2.0",
     )

@@ -56,6 +56,10 @@ def sap(
       a logistic regression. 73,728 samples there and no test sample: omit the test sample to score on the
       training sample.
 
+    A factor without order is discrete, also one that runs in a circle: a dimension that encodes a hue perfectly, but
+    starts elsewhere in the circle, has a squared correlation of 0 to 0.26 with the index of the hue. The result's
+    `protocol` names how many factors are discrete, unless all are in `disentanglement_lib`.
+
     `strands` maps names to columns and scores strands instead of dimensions: logistic regression and least squares on
     all dimensions of the strand. The papers do not define this; with one dimension per strand, the continuous scores
     equal those of the dimensions.
@@ -89,7 +93,14 @@ def sap(
     second, first = np.sort(scores, axis=0)[-2:]
     gap = first - second
     n_test = len(tested[0])
-    return SAP(float(gap.mean()), gap, scores, tuple(groups), factor_types, len(codes), n_test, protocol)
+    name = _protocol_name(protocol, len(discrete), len(factor_types))
+    return SAP(float(gap.mean()), gap, scores, tuple(groups), factor_types, len(codes), n_test, name)
+
+
+def _protocol_name(protocol: str, discrete: int, factors: int) -> str:
+    """The protocol with the number of discrete factors, on which the score depends."""
+    is_standard = protocol == "disentanglement_lib" and discrete == factors
+    return protocol if is_standard else f"{protocol}, {discrete} of {factors} factors discrete"
 
 
 def _as_test_sample(
