@@ -213,7 +213,7 @@ def test_license_and_unordered_factors_are_kept_and_recorded() -> None:
 
 UNORDERED = {
     "sprites": ("shape",),
-    "rooms": ("shape",),
+    "rooms": ("shape", "floor_hue", "wall_hue", "object_hue"),
     "digits": ("digit",),
     "colored-mnist": ("digit", "background", "ink"),
     "rotation-colored-mnist": ("digit", "background", "ink", "angle"),
