@@ -1,17 +1,18 @@
-"""Trains plans of a recipe as a population for a limited time, and packs the finished runs into archives.
+"""Trains plans of a recipe as a population for a limited time, and packs the finished runs.
 
 For a GPU that is lent for minutes: a killed campaign continues from its checkpoints, and what is finished is packed
 without checkpoints, so that it can be evaluated elsewhere:
 
     python -m benchmarks.campaign principled-contrast/table1 --scale paper --keep data=grassy-mnist --minutes 9 \
         --out build/campaign --pack build/archives
-    for archive in build/archives/*.tar.gz; do tar -xzf $archive -C studies/table1/runs; done
+    cat build/archives/runs.tar.gz.* | tar -xz -C studies/table1/runs
     unbraid study principled-contrast/table1 --scale paper --out studies/table1
 
 Plans are trained in the order of their seeds, so that a table is complete with fewer seeds if the time is over.
 """
 
 import argparse
+import io
 import os
 import signal
 import subprocess
@@ -29,7 +30,7 @@ from unbraid.runs import Run
 from unbraid.studies import Plan, replace
 from unbraid.training import train_population
 
-ARCHIVE_BYTES = 15_000_000
+PART_BYTES = 15_000_000
 PREPARATION_STEPS = 5
 
 
@@ -109,7 +110,7 @@ def _last_step(history: Path) -> int:
 
 
 def pack(plans: Sequence[Plan], out: Path, archives: Path) -> None:
-    """Writes the finished runs that were not packed before, without their checkpoints, into archives."""
+    """Writes the finished runs that were not packed before, without their checkpoints, into parts of one archive."""
     packed = out / "packed.txt"
     known = set(packed.read_text().split()) if packed.exists() else set()
     finished = [
@@ -119,32 +120,23 @@ def pack(plans: Sequence[Plan], out: Path, archives: Path) -> None:
         and (out / plan.folder_name / "finished.json").exists()
         and Run(out / plan.folder_name).finished
     ]
-    archives.mkdir(parents=True, exist_ok=True)
-    number, archive = 0, None
-    for name in finished:
-        path = archives / f"runs-{number}.tar.gz"
-        if archive is None or path.stat().st_size > ARCHIVE_BYTES - _size(out / name):
-            if archive is not None:
-                archive.close()
-                number += 1
-            archive = tarfile.open(archives / f"runs-{number}.tar.gz", "w:gz", compresslevel=1)  # noqa: SIM115
-        for file in _files(out / name):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=1) as archive:
+        for file in (file for name in finished for file in _files(out / name)):
             archive.add(file, arcname=str(file.relative_to(out)))
-    if archive is not None:
-        archive.close()
+    archives.mkdir(parents=True, exist_ok=True)
+    parts = range(0, len(content.getbuffer()) if finished else 0, PART_BYTES)
+    for number, start in enumerate(parts):
+        (archives / f"runs.tar.gz.{number:02}").write_bytes(content.getbuffer()[start : start + PART_BYTES])
     with packed.open("a") as file:
         file.writelines(f"{name}\n" for name in finished)
-    print(f"packed {len(finished)} finished runs in {number + (archive is not None)} archives", flush=True)
+    print(f"packed {len(finished)} finished runs in {len(parts)} parts", flush=True)
 
 
 def _files(folder: Path) -> Iterator[Path]:
     return (
         path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("checkpoint")
     )
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in _files(folder))
 
 
 def main() -> None:
@@ -164,7 +156,9 @@ def main() -> None:
     parser.add_argument("--data-root", default=os.environ.get("UNBRAID_DATA"))
     parser.add_argument("--population", type=int, default=8)
     parser.add_argument("--minutes", type=float, default=9.0, help="training stops after this time")
-    parser.add_argument("--compile", action="store_true", help="compile every method ahead, in parallel")
+    parser.add_argument(
+        "--compile", action="store_true", help="compile losses, each method ahead and in parallel"
+    )
     parser.add_argument("--compile-minutes", type=float, default=2.5)
     parser.add_argument("--compile-only", metavar="METHOD", help=argparse.SUPPRESS)
     parser.add_argument("--dry-run", action="store_true", help="print the plans")
@@ -196,7 +190,7 @@ def main() -> None:
             quiet=True,
             checkpoint_seconds=1e6,
             log_every=100,
-            compile=True if args.compile else None,
+            compile=args.compile,
         )
         for plan, outcome in zip(unfinished, outcomes, strict=True):
             if isinstance(outcome, Exception):
