@@ -85,11 +85,14 @@ class Case:
         fresh: bool = False,
         script: str | None = None,
     ) -> Running:
-        """Starts `unbraid` with these words; `fresh` in an interpreter of its own, which takes seconds."""
+        """Starts `unbraid` with these words; `fresh` in an interpreter of its own, which takes seconds.
+
+        Training on several devices starts further processes with the same arguments, so it is always fresh.
+        """
         output = self.folder / f"output-{len(self._running)}"
         surroundings = {"HOME": str(self.folder / "home"), **(variables or {})}
         line = [str(word) for word in words]
-        if fresh or script is not None:
+        if fresh or script is not None or any(word.split("=")[0] == "--devices" for word in line):
             running = start_fresh(line, cwd, variables=surroundings, output=output, script=script)
         else:
             running = self.bench.forked.start(line, cwd, variables=surroundings, output=output, patch=patch)

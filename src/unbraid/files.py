@@ -93,9 +93,14 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def is_partial(path: Path) -> bool:
+    """Whether this is the name of a file that was being written when its process was killed, or still is."""
+    return path.name.startswith(".") and path.name.endswith(PART)
+
+
 def remove_partial_files(folder: Path) -> None:
     """Deletes what killed processes have left half-written; for a process that has locked the folder."""
-    for path in folder.glob(f".*{PART}"):
+    for path in filter(is_partial, list(folder.iterdir())):
         with suppress(OSError):
             path.unlink()
 

@@ -33,6 +33,14 @@ def test_an_earlier_export_is_replaced(sprites: Run, tmp_path: Path) -> None:
     assert names == {"README.md", "config.json", "model.safetensors"}
 
 
+def test_an_export_that_was_killed_before_its_first_file_is_replaced(sprites: Run, tmp_path: Path) -> None:
+    partial = tmp_path / "out" / ".config.json.123-0a0b0c0d.part"
+    partial.parent.mkdir()
+    partial.write_bytes(b"{")
+    export(sprites.folder, "safetensors", tmp_path / "out")
+    assert not partial.exists() and (tmp_path / "out" / "config.json").exists()
+
+
 def test_other_files_are_kept(sprites: Run, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     with pytest.raises(ValueError, match="is not empty and is not an export"):

@@ -15,6 +15,7 @@ from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
 from unbraid.files import (
+    is_partial,
     locked,
     read_json,
     remove_partial_files,
@@ -126,10 +127,13 @@ def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
 
 
 def _require_overwritable(path: Path) -> None:
-    """Raises unless the folder is missing, empty or an earlier export, which is overwritten."""
+    """Raises unless the folder is missing, empty or an earlier export, which is overwritten.
+
+    What an export that was killed has left half-written counts as empty.
+    """
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file. Choose a folder for the export.")
-    if path.exists() and any(path.iterdir()) and not _is_export(path):
+    if path.exists() and not all(map(is_partial, path.iterdir())) and not _is_export(path):
         raise ValueError(f"{path} is not empty and is not an export. Choose a new or empty folder.")
 
 
