@@ -3,27 +3,15 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.data.file_server import CONTENT, PAGE, FileServer, serving
+from tests.data.file_server import CONTENT, PAGE, FileServer
 from unbraid.data import download
 from unbraid.data.download import Part, TransferError, transfer
 
 DATE = "Wed, 21 Oct 2015 07:28:00 GMT"
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with serving() as server:
-        yield server
 
 
 def part_of(server: FileServer, folder: Path, name: str = "file.bin") -> Part:

@@ -1,26 +1,13 @@
 """Addresses of official files, asked on a server on this machine, src/unbraid/data/links.py."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.data.file_server import CONTENT, FileServer, serving
+from tests.data.file_server import CONTENT, FileServer
 from unbraid.data import links
 from unbraid.data.links import check_links
 from unbraid.data.manual_download import ManualDownload
 from unbraid.data.registry import DATASETS, DatasetEntry
 from unbraid.data.remote_file import RemoteFile, RemoteFiles
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with serving() as server:
-        yield server
 
 
 def use(monkeypatch: pytest.MonkeyPatch, *sources: RemoteFile | RemoteFiles | ManualDownload | None) -> None:

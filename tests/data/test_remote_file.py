@@ -3,14 +3,13 @@
 import hashlib
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from filelock import BaseFileLock
 
-from tests.data.file_server import CONTENT, PAGE, FileServer, serving
+from tests.data.file_server import CONTENT, PAGE, FileServer
 from unbraid.data import remote_file
 from unbraid.data.download import DownloadError, Part
 from unbraid.data.registry import DATASETS
@@ -21,17 +20,6 @@ from unbraid.progress import Stopped
 SHA256 = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
 MD5 = f"md5:{hashlib.md5(CONTENT).hexdigest()}"
 WRONG = "sha256:" + "0" * 64
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with serving() as server:
-        yield server
 
 
 def source(

@@ -1,4 +1,6 @@
-"""Checks and conversions of the arrays that metrics take."""
+"""Checks and conversions of the arguments that metrics take."""
+
+from collections.abc import Collection
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -113,11 +115,17 @@ def _as_integers(values: np.ndarray, name: str) -> np.ndarray:
     return values.astype(np.int64, copy=False)
 
 
-def _check_samples(found: int, required: int | None, name: str) -> None:
-    if required is not None and found != required:
+def require_protocol(protocol: str, protocols: Collection[str]) -> None:
+    """Raises unless the metric has the protocol."""
+    if protocol not in protocols:
+        raise ValueError(f"protocol must be one of {', '.join(protocols)}; got {protocol!r}.")
+
+
+def _check_samples(rows: int, required: int | None, name: str) -> None:
+    if required is not None and rows != required:
         raise ValueError(
-            f"{name} must have one row per sample; got {found} rows for {required} samples; "
+            f"{name} must have one row per sample; got {rows} rows for {required} samples; "
             "pass arrays of equal length."
         )
-    if found < 2:
-        raise ValueError(f"{name} must have at least two samples; got {found}.")
+    if rows < 2:
+        raise ValueError(f"{name} must have at least two samples; got {rows}.")

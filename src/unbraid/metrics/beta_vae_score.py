@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.linear_model import LogisticRegression
 
-from unbraid.metrics.encodings import EncodeFactors, Encodings, FactorGridSample, as_images
+from unbraid.metrics.encodings import EncodeFactors, Encodings, FactorGridSample, protocol_with
 
 CHUNK = 1 << 13  # number of differences computed at once
 
@@ -70,11 +70,14 @@ def beta_vae_score(
     - `grid`: 32,768 `images`, every value of every factor equally often, are encoded once, and all pairs
       use samples of them: four times as many test differences as in `disentanglement_lib`.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
-    overrides = {"differences": differences, "test_differences": test_differences, "pairs": pairs}
-    overrides["images"] = as_images(images, protocol)
-    config = PROTOCOLS[protocol]._replace(**{name: v for name, v in overrides.items() if v is not None})
+    config = protocol_with(
+        PROTOCOLS,
+        protocol,
+        differences=differences,
+        test_differences=test_differences,
+        pairs=pairs,
+        images=images,
+    )
     if config.differences < 1 or config.test_differences < 0 or config.pairs < 1:
         raise ValueError(
             "a β-VAE score needs differences >= 1, test_differences >= 0 and pairs >= 1; "

@@ -10,7 +10,7 @@ from scipy.stats import entropy
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 
-from unbraid.metrics.arrays import as_codes, as_factors, standardize
+from unbraid.metrics.arrays import as_codes, as_factors, require_protocol, standardize
 from unbraid.metrics.boosting import boost
 from unbraid.metrics.histogram_boosting import boost_histograms
 from unbraid.metrics.probe import as_columns
@@ -102,8 +102,7 @@ def dci(
     `trees` is the size of the forests (InfoGAN-CR took scikit-learn's default, once 10, now 100). `strands`
     maps names to columns; the importance of a strand is the sum over its dimensions, and other columns are left out.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    require_protocol(protocol, PROTOCOLS)
     samples = _as_samples(codes, factors, test_codes, test_factors, protocol)
     rows = _as_rows(strands, samples.codes.shape[1])
     k = samples.factors.shape[1]

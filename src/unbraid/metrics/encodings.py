@@ -1,12 +1,14 @@
 """Codes of factor combinations; a combination that is sampled repeatedly is encoded once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from unbraid.metrics.arrays import as_codes
+from unbraid.metrics.arrays import as_codes, require_protocol
 
+P = TypeVar("P", bound=tuple)  # the named sample sizes of a metric's protocol
 EncodeFactors = Callable[[np.ndarray], np.ndarray] | np.ndarray
 
 # Up to this number of combinations, a table marks the sampled ones; above it, the samples are sorted.
@@ -18,7 +20,7 @@ def as_sizes(factor_space: object) -> Int[np.ndarray, " k"]:
     sizes = np.asarray(getattr(factor_space, "sizes", factor_space))
     if sizes.ndim != 1 or sizes.size < 2 or sizes.dtype.kind not in "iu":
         raise ValueError(
-            f"space must list the sizes of at least two factors as integers; got {factor_space!r}."
+            f"factor_space must list the sizes of at least two factors as integers; got {factor_space!r}."
         )
     if (sizes < 2).any():
         raise ValueError(
@@ -28,11 +30,13 @@ def as_sizes(factor_space: object) -> Int[np.ndarray, " k"]:
     return sizes.astype(np.int64)
 
 
-def as_images(images: int | None, protocol: str) -> int | None:
-    """The size of a `FactorGridSample`; raises unless it is None or the protocol is `grid`."""
-    if images is not None and protocol != "grid":
+def protocol_with(protocols: Mapping[str, P], protocol: str, **sizes: int | float | None) -> P:
+    """The sample sizes of a protocol, with the given ones in place of its own; `images` is a size of `grid` only."""
+    require_protocol(protocol, protocols)
+    if sizes["images"] is not None and protocol != "grid":
         raise ValueError(f"images requires protocol 'grid'; got protocol {protocol!r}. Leave out images.")
-    return images
+    given = {name: size for name, size in sizes.items() if size is not None}
+    return protocols[protocol]._replace(**given)  # type: ignore[attr-defined]
 
 
 class Encodings:
@@ -52,7 +56,7 @@ class Encodings:
             raise ValueError(
                 f"a factor space must have fewer than 2^62 combinations; got {self.num_combinations}."
             )
-        self.strides = np.array([int(np.prod(self.sizes[k + 1 :])) for k in range(len(self.sizes))])
+        self.strides = _strides(self.sizes)
         self.encode_factors = encode_factors if callable(encode_factors) else None
         self.table = np.empty((0, 0))
         if self.encode_factors is None:
@@ -96,6 +100,11 @@ class Encodings:
         return codes
 
 
+def _strides(sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+    """How far apart the indices of two combinations are that differ by 1 in one factor."""
+    return np.array([int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))])
+
+
 class FactorGridSample:
     """A balanced sample of the factor grid: every value of a factor occurs equally often.
 
@@ -109,7 +118,7 @@ class FactorGridSample:
                 f"images must be at least {2 * sizes.max()}, twice the values of the largest factor; got {size}."
             )
         num_combinations = int(np.prod(sizes, dtype=object))
-        strides = np.array([int(np.prod(sizes[k + 1 :])) for k in range(len(sizes))])
+        strides = _strides(sizes)
         self.is_full_grid = num_combinations <= size
         if self.is_full_grid:
             self.indices = np.arange(num_combinations)

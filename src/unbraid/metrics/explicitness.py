@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
-from unbraid.metrics.arrays import as_codes, as_factors, standardize
+from unbraid.metrics.arrays import as_codes, as_factors, require_protocol, standardize
 
 PROTOCOLS = ("disentanglement_lib", "one_vs_rest")
 
@@ -41,8 +41,7 @@ def explicitness(
     factor, `one_vs_rest` one binary regression per value. A value missing from the test sample has no
     area and is left out; one missing from the training sample gets 0.5. Constant dimensions have no effect.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    require_protocol(protocol, PROTOCOLS)
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
     test_codes = as_codes(test_codes, name="test_codes", columns=codes.shape[1])

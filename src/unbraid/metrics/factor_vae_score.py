@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from unbraid.metrics.arrays import varying
-from unbraid.metrics.encodings import EncodeFactors, Encodings, FactorGridSample, as_images
+from unbraid.metrics.encodings import EncodeFactors, Encodings, FactorGridSample, protocol_with
 
 CHUNK = 1 << 13  # number of votes computed at once
 
@@ -80,11 +80,15 @@ def factor_vae_score(
     - `grid`: 65,536 `images`, every value of every factor equally often, are encoded once, and all votes
       use samples of them: four times as many votes as in `disentanglement_lib`, at little extra cost.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
-    overrides = {"votes": votes, "test_votes": test_votes, "size": size, "min_std": min_std}
-    overrides["images"] = as_images(images, protocol)
-    config = PROTOCOLS[protocol]._replace(**{name: v for name, v in overrides.items() if v is not None})
+    config = protocol_with(
+        PROTOCOLS,
+        protocol,
+        votes=votes,
+        test_votes=test_votes,
+        size=size,
+        min_std=min_std,
+        images=images,
+    )
     if config.votes < 1 or config.test_votes < 0 or config.size < 2:
         raise ValueError(
             "a FactorVAE score needs votes >= 1, test_votes >= 0 and size >= 2; "

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from unbraid.metrics.arrays import as_codes, as_factors, standardize
+from unbraid.metrics.arrays import as_codes, as_factors, require_protocol, standardize
 from unbraid.metrics.information import entropy, mutual_information, neighbor_information, relabel
 
 PROTOCOLS = ("continuous", "discrete")
@@ -53,8 +53,7 @@ def info_mec(
     Where the formulas divide 0 by 0, a dimension or factor without information counts 0. Compactness is 0 with a
     single active dimension.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    require_protocol(protocol, PROTOCOLS)
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
     if factors.shape[1] < 2:

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from unbraid.metrics.arrays import as_codes, varying
+from unbraid.metrics.arrays import as_codes, require_protocol, varying
 from unbraid.metrics.correlation import CORRELATIONS, correlation
 
 
@@ -32,8 +32,7 @@ def mcc(codes: np.ndarray, factors: np.ndarray, *, protocol: str = "pearson") ->
     map). Factors may be real numbers. Extra dimensions remain unmatched; with fewer dimensions
     than factors, unmatched factors count 0.
     """
-    if protocol not in CORRELATIONS:
-        raise ValueError(f"protocol must be one of {', '.join(CORRELATIONS)}; got {protocol!r}.")
+    require_protocol(protocol, CORRELATIONS)
     codes = as_codes(codes)
     factors = as_codes(factors, name="factors", samples=len(codes))
     if (constant := np.flatnonzero(~varying(factors))).size:

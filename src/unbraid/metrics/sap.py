@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from unbraid.metrics.arrays import as_codes, as_factors, standardize
+from unbraid.metrics.arrays import as_codes, as_factors, require_protocol, standardize
 from unbraid.metrics.information import relabel
 from unbraid.metrics.one_dim_svm import fit_one_dim_svms, predict_one_dim_svms
 from unbraid.metrics.probe import as_columns
@@ -64,8 +64,7 @@ def sap(
     all dimensions of the strand. The papers do not define this; with one dimension per strand, the continuous scores
     equal those of the dimensions.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    require_protocol(protocol, PROTOCOLS)
     codes = as_codes(codes)
     factors = as_factors(factors, samples=len(codes))
     tested = _as_test_sample(codes, factors, test_codes, test_factors, protocol)

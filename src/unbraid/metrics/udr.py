@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from unbraid.metrics.arrays import as_codes, standardize, varying
+from unbraid.metrics.arrays import as_codes, require_protocol, standardize, varying
 from unbraid.metrics.correlation import correlation
 
 PROTOCOLS = ("lasso", "spearman")
@@ -45,8 +45,7 @@ def udr(
     the same samples in the same order. `kl` has the mean KL per dimension of each model, in nats. Dimensions at or
     below `threshold` are left out; without `kl`, only constant dimensions are.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {protocol!r}.")
+    require_protocol(protocol, PROTOCOLS)
     if len(models) < 2:
         raise ValueError(f"UDR compares models with each other: pass at least two tables; got {len(models)}.")
     if kl is not None and len(kl) != len(models):

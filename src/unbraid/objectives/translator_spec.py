@@ -15,14 +15,6 @@ class TranslatorSpec(Spec):
     lr: float  # α of Algorithm 1, for the mean over pixels
     downsample: int  # factor by which images are downsampled along each side; 0 chooses it
 
-    def require_valid(self) -> None:
-        """Raises unless every value is in its range."""
-        if self.width < 1 or self.steps < 1:
-            raise ValueError(
-                f"Width and steps of a translator must be at least 1; got {self.width} and {self.steps}."
-            )
-        require_nonnegative(lr=float(self.lr), downsample=float(self.downsample))
-
 
 @dataclass(frozen=True)
 class MLPTranslator(TranslatorSpec):
@@ -37,20 +29,18 @@ class MLPTranslator(TranslatorSpec):
     downsample: int = 0
 
     def __post_init__(self) -> None:
-        self.require_valid()
+        if self.width < 1 or self.steps < 1:
+            raise ValueError(
+                f"Width and steps of a translator must be at least 1; got {self.width} and {self.steps}."
+            )
+        require_nonnegative(lr=float(self.lr), downsample=float(self.downsample))
 
 
 @dataclass(frozen=True)
-class MLPTranslatorSGD(TranslatorSpec):
+class MLPTranslatorSGD(MLPTranslator):
     """A translator that is trained by plain gradient descent, as in Algorithm 1."""
 
     spec_name = "mlp-sgd"
     adam: ClassVar[bool] = False
 
-    width: int = 32
-    steps: int = 5
     lr: float = 0.1
-    downsample: int = 0
-
-    def __post_init__(self) -> None:
-        self.require_valid()
