@@ -1,6 +1,7 @@
 """The house: which package imports which, how long files and functions are, and where tests are."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def imports(path: Path) -> Iterator[tuple[str, ...]]:
 def test_the_order_names_every_part() -> None:
     parts = {part_of(path) for path in FILES}
     assert set(ORDER) == parts - {"__init__"}
+
+
+def test_the_picture_and_the_table_have_this_order() -> None:
+    page, picture = (
+        (TESTS.parent / "docs" / name).read_text() for name in ("architecture.md", "architecture.svg")
+    )
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("## How packages import")[2].partition("## ")[0], re.M)
+    listed = [name.strip(" `/") for row in rows for name in row.split(",")]
+    assert listed == [name for name in ORDER if name != "__main__"]
+    boxes = re.findall(r'<text class="code"[^>]*>(\w+)</text>', picture.partition("How packages import")[2])
+    assert boxes == listed[::-1]
 
 
 def test_imports_point_one_way() -> None:

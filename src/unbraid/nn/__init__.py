@@ -6,7 +6,6 @@ from unbraid.nn.architectures import (
     build_networks,
     is_custom_architecture,
     latent_dim_of,
-    overlay_architectures,
     split_overlay,
 )
 from unbraid.nn.backbones import BACKBONES, MLPFeatures, backbone
@@ -85,7 +84,6 @@ __all__ = [
     "frozen_batch_stats",
     "is_custom_architecture",
     "latent_dim_of",
-    "overlay_architectures",
     "scalar_head",
     "split_overlay",
 ]

@@ -1,7 +1,7 @@
 """Pairs of encoder and decoder by name."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -54,12 +54,6 @@ def split_overlay(architecture: str) -> tuple[str, str]:
         return architecture, ""
     encoder, _, decoders = architecture.removeprefix(OVERLAY).partition("+")
     return encoder, decoders or encoder
-
-
-def overlay_architectures() -> Iterator[str]:
-    """The names of all overlay architectures, those with one architecture for encoder and decoders first."""
-    yield from (OVERLAY + name for name in ARCHITECTURES)
-    yield from (f"{OVERLAY}{name}+{decoders}" for name in ARCHITECTURES for decoders in ARCHITECTURES)
 
 
 def is_custom_architecture(name: Any) -> bool:

@@ -29,11 +29,6 @@ def recipe_names() -> dict[str, str]:
     return modules
 
 
-def recipe_scales(name: str) -> tuple[str, ...]:
-    """The scales of a recipe of the package."""
-    return _scales(importlib.import_module(lookup("recipe", name, recipe_names())))
-
-
 def _scales(module: ModuleType) -> tuple[str, ...]:
     return getattr(module, "SCALES", DEFAULT_SCALES)
 
