@@ -76,7 +76,7 @@ def plan_of(method: str, steps: int, batch: int, size: int) -> Plan:
         {"image_size": size, "steps": steps, "batch_size": batch, "seed": 0, "optimizer": Adam(5e-4)},
     )
     if method == "annealed-vae":
-        # In so few steps the paper's γ of 1000 makes a code that meets the capacity and says nothing.
+        # In so few steps the paper's γ of 1000 makes a code that meets the capacity and encodes nothing.
         return replace(plan, gamma=10.0, capacity=Linear(0.0, 25.0, max(1, round(0.8 * steps))))
     if method in ("infogan", "infogan-cr"):  # whose players have rates of their own
         late = {"contrast_start_step": round(0.9 * steps)} if method == "infogan-cr" else {}
@@ -119,7 +119,7 @@ def recovered(method: str, device: str) -> Image.Image:
     """The latents that a method finds in the mixture; augmented GIN also where they were turned before the network."""
     plans = {plan.method: plan for plan in figure1.BASELINES if plan.method == method}
     if method == "augmented-gin":
-        names = {"constant spreads": 0, "turned, constant": 4, "turned, varying": 5}
+        names = {"constant stds": 0, "turned, constant": 4, "turned, varying": 5}
         plans = {name: replace(figure1.BASE, **figure1.SETTINGS[index]) for name, index in names.items()}
     dataset = open_dataset("mixture")
     assert dataset.latents is not None and dataset.combinations is not None
@@ -161,7 +161,7 @@ def sheet_of(name: str) -> Image.Image:
 
 
 def digits_in_color() -> Image.Image:
-    """Pairs of both data sets of colored digits, then digits of their test parts; bundled digits, for no files."""
+    """Pairs of both datasets of colored digits, then digits of their test splits. Bundled digits need no files."""
     rows = []
     for name, label in (("colored-mnist", "colored"), ("rotation-colored-mnist", "and turned")):
         train, test = (open_dataset(name, digits="bundled", split=part) for part in ("train", "test"))

@@ -23,9 +23,9 @@ class DisentanglementGap(NamedTuple):
     ]  # per factor, the absolute difference of C(z0) and C(z1), or of the best two strands
     chance: dict[str, float]  # accuracy per factor of always predicting the most frequent value
     kept: float  # minimum over factors of the accuracy of the assigned strand minus that of the whole code
-    diagonal: float  # 1 if every factor is predicted best by a different strand, else 0
-    random: float  # 1 if no strand predicts any factor better than chance (degenerate), else 0
-    emptied: float  # 1 if some strands, but not all, predict no factor better than chance, else 0
+    diagonal: float  # 1 if every factor is predicted best by a different strand, otherwise 0
+    random: float  # 1 if no strand predicts any factor better than chance (degenerate), otherwise 0
+    emptied: float  # 1 if some strands, but not all, predict no factor better than chance, otherwise 0
     repeated: float  # number of factors that every strand predicts as well as the whole code
     n: int
     n_test: int

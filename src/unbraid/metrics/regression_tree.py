@@ -220,7 +220,7 @@ class _Grower:
         return values[1:] > values[:-1] + SAME_VALUE
 
     def _untie(self, node: _Node, tied: list[int]) -> tuple[int, int]:
-        """Dimension and position of the tied cut that scikit-learn's float sums prefer; else of the first visited."""
+        """Dimension and position of the tied cut that scikit-learn's float sums prefer, otherwise of the first."""
         m = node.order.shape[1]
         total = running_sum(self.target[node.arranged()])
         choice, best = (tied[0], 1), -np.inf

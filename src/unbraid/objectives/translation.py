@@ -180,7 +180,7 @@ def two_rows(rows: Float[Tensor, "b d"]) -> tuple[Float[Tensor, "1 d"], Float[Te
 
 
 def _downsampled_sides(sides: tuple[int, ...]) -> tuple[int, ...]:
-    """The sides of downsampled images: the longest up to 16 that one whole factor gives for all sides, else 16."""
+    """The sides of downsampled images: the longest up to 16 that one whole factor gives for all sides, otherwise 16."""
     for by in range(1, max(sides, default=1) + 1):
         small = tuple(side // by for side in sides)
         divides = all(side == by * to for side, to in zip(sides, small, strict=True))

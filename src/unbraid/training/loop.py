@@ -180,7 +180,7 @@ class Trainer:
         return TrainState()
 
     def _note_threads(self) -> None:
-        """Records the number of threads; a change is said on a CPU, where the order of sums depends on it."""
+        """Records the number of threads; a change is printed on a CPU, where the order of sums depends on it."""
         before = self.state.change_threads(now := torch.get_num_threads())
         if before is not None and self.device.type == "cpu" and self.is_rank_zero:
             print(
