@@ -36,7 +36,7 @@ from unbraid.runs.run_dataset import training_dataset
 from unbraid.settings import from_json
 from unbraid.training.post_training import run_post_training
 
-SHOWN = ("latent_r2", "latent_mcc", "spectrum", "spectrum.drop", "spread_rank", "spread_rank.least_ratio")
+SHOWN = ("latent_r2", "latent_mcc", "spectrum", "spectrum.drop", "std_rank", "std_rank.min_ratio")
 
 
 def setting_of(run: Run) -> str:
@@ -99,7 +99,7 @@ def markdown(found: list[dict[str, Any]]) -> str:
                 *(cell("latent_r2", "{0:.4f} ± {1:.4f}"), cell("latent_r2", "{2:.4f}")),
                 *(cell("latent_mcc", "{0:.4f} ± {1:.4f}"), cell("latent_mcc", "{2:.4f}")),
                 *(cell("spectrum", "{2:.0f} to {3:.0f}"), cell("spectrum.drop", "{2:.1f}×")),
-                *(cell("spread_rank", "{2:.0f} to {3:.0f}"), cell("spread_rank.least_ratio", "{0:.3f}")),
+                *(cell("std_rank", "{2:.0f} to {3:.0f}"), cell("std_rank.min_ratio", "{0:.3f}")),
                 *(cell("inversion", "{3:.1e}"), f"{line['seconds']:.0f}"),
             ]
         )

@@ -69,20 +69,20 @@ def use(code: str | Any) -> Any:
     >>> use("own.py:roughness").__name__
     'roughness'
     """
-    found = _import(code) if isinstance(code, str) else code
-    if not callable(found):
-        raise ValueError(f"Your own code is a class or a function; {code} is {found!r:.60}.")
-    names = {reference(found), location(found), _qualified_name(found)}
+    imported = _import(code) if isinstance(code, str) else code
+    if not callable(imported):
+        raise ValueError(f"Your own code is a class or a function; {code} is {imported!r:.60}.")
+    names = {reference(imported), location(imported), _qualified_name(imported)}
     names |= {code} if isinstance(code, str) else set()
     for name in names:
-        other = _named.get(name, found)
-        if is_reference(name) and other is not found and _file(other) != _file(found):
+        other = _named.get(name, imported)
+        if is_reference(name) and other is not imported and _file(other) != _file(imported):
             raise ValueError(
-                f"Two different files are named {name.rpartition(':')[0]}: {_file(other)} and {_file(found)}. Rename "
-                "one of them."
+                f"Two different files are named {name.rpartition(':')[0]}: {_file(other)} and {_file(imported)}. "
+                "Rename one of them."
             )
-    _named.update(dict.fromkeys(names, found))
-    return found
+    _named.update(dict.fromkeys(names, imported))
+    return imported
 
 
 def known(name: str) -> Any | None:
@@ -145,7 +145,9 @@ class Plugin(NamedTuple):
 
 def plugins(group: str) -> dict[str, Plugin]:
     """The code of all installed packages in a group of entry points; what fails to import is named and skipped."""
-    return {name: found for name in _entry_points(group) if (found := plugin(group, name)) is not None}
+    return {
+        name: installed for name in _entry_points(group) if (installed := plugin(group, name)) is not None
+    }
 
 
 @functools.cache

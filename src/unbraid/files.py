@@ -172,8 +172,8 @@ def require_schema(value: Any, schema: Schema, where: str, key: str = "", *, rem
         return
     if not _has_type(value, schema):
         name = f"{key.lstrip('.')} must be" if key else "the content must be"
-        found = f"{value!r:.60}" if not isinstance(value, dict | list) else _description(type(value))
-        raise ValueError(f"In {where}, {name} {_description(schema)}, and is {found}. {remedy}")
+        actual = f"{value!r:.60}" if not isinstance(value, dict | list) else _description(type(value))
+        raise ValueError(f"In {where}, {name} {_description(schema)}, and is {actual}. {remedy}")
     if isinstance(schema, list):
         for index, entry in enumerate(value):
             require_schema(entry, schema[0], where, f"{key}[{index}]", remedy=remedy)

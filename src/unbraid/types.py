@@ -95,13 +95,13 @@ class Terms(NamedTuple):
     """A loss and its terms: sums over pixels or dimensions, means over the batch, in nats per observation."""
 
     total: Scalar  # what the optimizer minimizes
-    parts: dict[str, Scalar]  # unweighted, for the log
+    by_name: dict[str, Scalar]  # the terms, unweighted, for the log
     cached: tuple[Tensor, ...] = ()  # without gradient, for a later player that reuses them
 
     def detached(self) -> Float[Tensor, " t"]:
         """Total and terms as one vector without gradient, in the order of `names`."""
-        return torch.stack([self.total, *self.parts.values()]).detach()
+        return torch.stack([self.total, *self.by_name.values()]).detach()
 
     @property
     def names(self) -> tuple[str, ...]:
-        return ("loss", *self.parts)
+        return ("loss", *self.by_name)

@@ -15,7 +15,7 @@ from unbraid.data import Dataset
 from unbraid.estimators import IndependentDirections
 from unbraid.methods import BetaVAE
 from unbraid.metrics import disentanglement_gap
-from unbraid.objectives import independent_parts
+from unbraid.objectives import find_independent_directions
 from unbraid.runs.model import Model
 
 SHORT = {"restarts": 1, "steps": 5}
@@ -53,7 +53,9 @@ def test_the_map_is_that_of_the_function() -> None:
     codes, names, _ = embeddings()
     transform = IndependentDirections(num_directions=3, random_state=4, **SHORT).fit(codes, names)
     classes = torch.from_numpy(np.unique(names, return_inverse=True)[1])
-    expected = independent_parts(torch.from_numpy(codes), classes, parts=2, directions=3, seed=4, **SHORT)
+    expected = find_independent_directions(
+        torch.from_numpy(codes), classes, num_subembeddings=2, directions=3, seed=4, **SHORT
+    )
     assert_allclose(transform.transform(codes), (codes - expected.center.numpy()) @ expected.matrix.numpy())
     assert transform.components_.shape == (6, 12) and transform.dependence_ == expected.dependence
     assert {name: list(dims) for name, dims in transform.strands_.items() if name != "codes"} == {
@@ -86,7 +88,9 @@ def test_what_cannot_be_fitted_is_refused() -> None:
     codes, names, factors = embeddings(each=5)
     with pytest.raises(ValueError, match=r"num_subembeddings must be at least 2 .* got 1 and 10"):
         IndependentDirections(num_subembeddings=1).fit(codes, names)
-    with pytest.raises(ValueError, match=r"2 parts of 3 directions .* more than 6 classes; got 12 and 5"):
+    with pytest.raises(
+        ValueError, match=r"2 subembeddings of 3 directions .* more than 6 classes; got 12 and 5"
+    ):
         IndependentDirections(num_directions=3).fit(codes, factors[:, 0])
     with pytest.raises(ValueError, match="requires y to be passed"):
         IndependentDirections().fit(codes, None)

@@ -38,8 +38,8 @@ def test_what_the_dataset_lacks_is_said() -> None:
         with pytest.raises(ValueError, match=sentence):
             check_metrics(method, PLAIN, ["active_dims", metric])
     rows = Dataset(torch.rand(20, 3), name="rows", max_value=1)
-    with pytest.raises(ValueError, match="spread_rank: This method needs sets of augmentations"):
-        check_metrics(method, rows, ["spread_rank"])
+    with pytest.raises(ValueError, match="std_rank: This method needs sets of augmentations"):
+        check_metrics(method, rows, ["std_rank"])
     check_metrics(method, KNOWN, ["mig", "codes:dci", "class_accuracy", "factor_vae_score", "sap"])
 
 
@@ -130,7 +130,7 @@ def test_every_metric_that_passes_can_be_given_its_arguments() -> None:
         "reconstruction",
         "inversion",
         "background_norm",
-        "spread_rank",
+        "std_rank",
     ):
         try:
             check_metrics(method, PLAIN, [name])

@@ -26,16 +26,16 @@ def test_it_tells_of_the_run(run: Run) -> None:
     assert content["factors"][0]["means"]["shape"] == [3, 4]
 
 
-def test_every_code_is_in_one_group_busiest_first() -> None:
+def test_every_dimension_is_in_one_group_busiest_first() -> None:
     strands = Strands({"all": range(5), "left": (0, 1), "right": (2, 3)}, size=5)
     busy = Activity(np.array([0.1, 0.5, 0.3, 0.9, 0.2]), "nats")
     assert groups(strands, busy) == [
-        {"name": "all", "codes": [4]},
-        {"name": "left", "codes": [1, 0]},
-        {"name": "right", "codes": [3, 2]},
+        {"name": "all", "dims": [4]},
+        {"name": "left", "dims": [1, 0]},
+        {"name": "right", "dims": [3, 2]},
     ]
     loose = groups(Strands({"left": (0,)}, size=2), Activity(np.ones(2), "nats"))
-    assert loose[-1] == {"name": "no strand", "codes": [1]}
+    assert loose[-1] == {"name": "no strand", "dims": [1]}
 
 
 def test_sliders_reach_beyond_the_examples_and_the_prior(run: Run) -> None:

@@ -16,7 +16,7 @@ both = pytest.mark.parametrize("cls", [AdaGVAE, AdaMLVAE])
 def test_raising_beta_by_one_adds_one_divergence(cls: type[AdaptiveVAE]) -> None:
     batch = batch_for(cls)
     low, high = (loss(make(cls, beta=beta), batch) for beta in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["kl"])
+    assert_close(high.total - low.total, low.by_name["kl"])
 
 
 @both

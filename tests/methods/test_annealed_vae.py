@@ -17,8 +17,8 @@ def test_the_divergence_is_drawn_to_the_capacity_of_the_step(step: int, capacity
     method = make(AnnealedVAE)
     method.step.fill_(step)
     terms = loss(method, Batch(images()))
-    assert_close(terms.parts["distance"], (terms.parts["kl"] - capacity).abs())
-    assert_close(terms.total, terms.parts["nll"] + 1000 * terms.parts["distance"])
+    assert_close(terms.by_name["distance"], (terms.by_name["kl"] - capacity).abs())
+    assert_close(terms.total, terms.by_name["nll"] + 1000 * terms.by_name["distance"])
 
 
 def test_without_capacity_it_is_the_beta_vae() -> None:
@@ -30,7 +30,7 @@ def test_without_capacity_it_is_the_beta_vae() -> None:
 def test_below_the_capacity_the_divergence_is_pushed_up() -> None:
     batch = Batch(images())
     low, high = (make(AnnealedVAE, gamma=1.0, capacity=Constant(c)) for c in (0.0, 1000.0))
-    difference = loss(low, batch).total + loss(high, batch).total - 2 * loss(low, batch).parts["nll"]
+    difference = loss(low, batch).total + loss(high, batch).total - 2 * loss(low, batch).by_name["nll"]
     assert_close(difference.item(), 1000.0)  # kl + (1000 - kl)
 
 

@@ -27,7 +27,7 @@ def test_raising_beta_by_one_adds_one_total_correlation(sampling: Sampling) -> N
     """And no divergence: elsewhere β weighs both."""
     batch = Batch(images())
     low, high = (loss(make(BetaTCVAE, beta=beta, sampling=sampling), batch) for beta in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["tc"])
+    assert_close(high.total - low.total, low.by_name["tc"])
 
 
 @either_sampling
@@ -36,7 +36,7 @@ def test_total_correlation_is_of_the_codes_that_are_decoded(sampling: Sampling) 
     terms = loss(method, Batch(x))
     torch.manual_seed(2)
     q = method.posterior(x)
-    assert_close(terms.parts["tc"], total_correlation(q.sample(), q, N, sampling=sampling))
+    assert_close(terms.by_name["tc"], total_correlation(q.sample(), q, N, sampling=sampling))
 
 
 def test_a_dataset_has_at_least_one_image() -> None:

@@ -19,12 +19,12 @@ def test_beta_one_is_the_vae() -> None:
 def test_raising_beta_by_one_adds_one_divergence() -> None:
     batch = Batch(images())
     low, high = (loss(make(BetaVAE, beta=beta), batch) for beta in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["kl"])
+    assert_close(high.total - low.total, low.by_name["kl"])
 
 
 def test_beta_zero_leaves_the_reconstruction() -> None:
     terms = loss(make(BetaVAE, beta=0.0), Batch(images()))
-    assert_close(terms.total, terms.parts["nll"])
+    assert_close(terms.total, terms.by_name["nll"])
 
 
 def test_many_models_at_once() -> None:

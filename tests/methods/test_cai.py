@@ -24,7 +24,7 @@ def test_the_nuisances_error_is_summed_over_them() -> None:
     method, batch = make(CAI), batch_for(CAI)
     first, second = method.discriminators(method.encode(batch.x))
     expected = F.cross_entropy(first, batch.nuisances[:, 0]) + F.cross_entropy(second, batch.nuisances[:, 1])
-    assert_close(loss(method, batch).parts["nuisances"], expected)
+    assert_close(loss(method, batch).by_name["nuisances"], expected)
 
 
 def test_both_games_push_the_encoder_the_same_way() -> None:
@@ -39,7 +39,7 @@ def test_both_games_push_the_encoder_the_same_way() -> None:
     )
     assert_close(one, other)
     terms = loss(alternating, batch)
-    assert_close(terms.total, terms.parts["cross_entropy"] - 0.7 * terms.parts["nuisances"])
+    assert_close(terms.total, terms.by_name["cross_entropy"] - 0.7 * terms.by_name["nuisances"])
 
 
 def test_discriminators_descend_in_both_games() -> None:

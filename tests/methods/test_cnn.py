@@ -39,4 +39,4 @@ def test_it_learns_which_pixel_is_the_brightest() -> None:
         optimizer.zero_grad()
         method.loss(batch).total.backward()
         optimizer.step()
-    assert method.loss(batch).parts["accuracy"] > 0.9
+    assert method.loss(batch).by_name["accuracy"] > 0.9

@@ -19,12 +19,12 @@ def test_raising_a_weight_by_one_adds_one_of_its_term() -> None:
     batch = batch_for(CNNBetaVAE)
     for weight, part in (("lambda_class", "cross_entropy"), ("beta", "kl")):
         low, high = (loss(make(CNNBetaVAE, **{weight: value}), batch) for value in (1.0, 2.0))
-        assert_close(high.total - low.total, low.parts[part])
+        assert_close(high.total - low.total, low.by_name[part])
 
 
 def test_what_is_classified_in_training_is_the_code_with_noise() -> None:
     method, batch = make(CNNBetaVAE), batch_for(CNNBetaVAE)
-    found = loss(method, batch).parts["cross_entropy"]
+    found = loss(method, batch).by_name["cross_entropy"]
     torch.manual_seed(2)
     z = method.posterior(batch.x).sample()
     assert_close(found, F.cross_entropy(method.classifier(z), batch.labels))

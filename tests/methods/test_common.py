@@ -60,7 +60,7 @@ def test_same_seed_same_loss(cls: type[Method]) -> None:
     method, batch = make(cls), batch_for(cls)
     first, second = loss(method, batch), loss(method, batch)
     assert_close(first.total, second.total, rtol=0, atol=0)
-    assert first.names == ("loss", *first.parts)
+    assert first.names == ("loss", *first.by_name)
     assert_close(first.detached(), second.detached(), rtol=0, atol=0)
 
 
@@ -210,6 +210,6 @@ def test_low_precision_networks_leave_the_terms_in_full_precision(cls: type[Meth
     full = loss(method, batch)
     with torch.autocast("cpu", torch.bfloat16):
         low = loss(method, batch)
-    assert all(term.dtype == torch.float32 for term in low.parts.values())
-    first = next(iter(full.parts))  # the likelihood, or what stands in its place
-    assert_close(low.parts[first], full.parts[first], rtol=0.02, atol=0.1)
+    assert all(term.dtype == torch.float32 for term in low.by_name.values())
+    first = next(iter(full.by_name))  # the likelihood, or what stands in its place
+    assert_close(low.by_name[first], full.by_name[first], rtol=0.02, atol=0.1)

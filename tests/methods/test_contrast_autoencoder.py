@@ -70,8 +70,8 @@ def test_log_w2_logs_the_distance_and_does_not_minimize_it(
 ) -> None:
     plain, watched = loss(make(cls), BATCH), loss(make(cls, log_w2=True), BATCH)
     assert_close(plain.total, watched.total)
-    assert set(watched.parts) - set(plain.parts) == {"w2"}
-    assert_close(watched.parts["w2"], loss(make(PrincipledContrast), BATCH).parts["w2"])
+    assert set(watched.by_name) - set(plain.by_name) == {"w2"}
+    assert_close(watched.by_name["w2"], loss(make(PrincipledContrast), BATCH).by_name["w2"])
 
 
 FAMILY = [ContrastVAE, CVAE, MMcVAE, RbVAE, SRbVAE, PrincipledContrast]

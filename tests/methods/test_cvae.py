@@ -18,7 +18,7 @@ def test_gamma_zero_is_the_contrast_vae() -> None:
 
 def test_raising_gamma_by_one_adds_one_total_correlation() -> None:
     low, high = (loss(make(CVAE, gamma=gamma), BATCH) for gamma in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["tc"])
+    assert_close(high.total - low.total, low.by_name["tc"])
 
 
 def test_the_critic_sees_target_codes_and_codes_with_another_image_s_salient_strand() -> None:
@@ -70,7 +70,7 @@ def test_the_joint_form_has_one_player_and_a_linear_critic() -> None:
     assert len(list(method.critic.parameters())) == 2
     assert set(player.parameters) == set(method.parameters())
     terms = loss(make(CVAE, joint=True), BATCH)
-    assert_close(terms.total, sum(terms.parts.values()))  # β = γ = 1, and the critic's error
+    assert_close(terms.total, sum(terms.by_name.values()))  # β = γ = 1, and the critic's error
 
 
 def test_a_linear_critic_cannot_separate_mixed_codes() -> None:

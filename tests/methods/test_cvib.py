@@ -17,12 +17,12 @@ from unbraid.objectives import pairwise_kl
 def test_raising_a_weight_by_one_adds_one_of_its_terms(weight: str, parts: list[str]) -> None:
     batch = batch_for(CVIB)
     low, high = (loss(make(CVIB, **{weight: value}), batch) for value in (1.0, 2.0))
-    assert_close(high.total - low.total, torch.stack([low.parts[part] for part in parts]).sum())
+    assert_close(high.total - low.total, torch.stack([low.by_name[part] for part in parts]).sum())
 
 
 def test_the_divergence_is_that_between_the_posteriors() -> None:
     method, batch = make(CVIB), batch_for(CVIB)
-    assert_close(loss(method, batch).parts["pairwise_kl"], pairwise_kl(method.posterior(batch.x)))
+    assert_close(loss(method, batch).by_name["pairwise_kl"], pairwise_kl(method.posterior(batch.x)))
 
 
 def test_the_decoder_is_given_the_nuisances_and_the_encoder_is_not() -> None:

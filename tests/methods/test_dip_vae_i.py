@@ -19,8 +19,8 @@ def test_each_weight_adds_its_own_penalty() -> None:
     base = loss(make(DIPVAEI, lambda_od=2.0, lambda_d=3.0), batch)
     more_od = loss(make(DIPVAEI, lambda_od=3.0, lambda_d=3.0), batch)
     more_d = loss(make(DIPVAEI, lambda_od=2.0, lambda_d=4.0), batch)
-    assert_close(more_od.total - base.total, base.parts["off_diagonal"])
-    assert_close(more_d.total - base.total, base.parts["diagonal"])
+    assert_close(more_od.total - base.total, base.by_name["off_diagonal"])
+    assert_close(more_d.total - base.total, base.by_name["diagonal"])
 
 
 def test_slow_rewriting() -> None:
@@ -33,5 +33,5 @@ def test_slow_rewriting() -> None:
             together = sum(row[i] * row[j] for row in rows) / 8
             entry = together - sum(row[i] for row in rows) / 8 * sum(row[j] for row in rows) / 8
             od, d = (od, d + (entry - 1) ** 2) if i == j else (od + entry**2, d)
-    parts = loss(method, Batch(x)).parts
+    parts = loss(method, Batch(x)).by_name
     assert_close([parts["off_diagonal"].item(), parts["diagonal"].item()], [od, d])

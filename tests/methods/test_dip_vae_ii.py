@@ -20,8 +20,8 @@ def test_each_weight_adds_its_own_penalty() -> None:
     base = loss(make(DIPVAEII, lambda_od=2.0, lambda_d=3.0), batch)
     more_od = loss(make(DIPVAEII, lambda_od=3.0, lambda_d=3.0), batch)
     more_d = loss(make(DIPVAEII, lambda_od=2.0, lambda_d=4.0), batch)
-    assert_close(more_od.total - base.total, base.parts["off_diagonal"])
-    assert_close(more_d.total - base.total, base.parts["diagonal"])
+    assert_close(more_od.total - base.total, base.by_name["off_diagonal"])
+    assert_close(more_d.total - base.total, base.by_name["diagonal"])
 
 
 def test_slow_rewriting() -> None:
@@ -38,11 +38,11 @@ def test_slow_rewriting() -> None:
                 d += (entry + sum(row[i] for row in variances) / 8 - 1) ** 2
             else:
                 od += entry**2
-    parts = loss(method, Batch(x)).parts
+    parts = loss(method, Batch(x)).by_name
     assert_close([parts["off_diagonal"].item(), parts["diagonal"].item()], [od, d])
 
 
 def test_off_the_diagonal_it_is_type_i() -> None:
     batch = Batch(images())
-    first, second = loss(make(DIPVAEI), batch).parts, loss(make(DIPVAEII), batch).parts
+    first, second = loss(make(DIPVAEI), batch).by_name, loss(make(DIPVAEII), batch).by_name
     assert_close(first["off_diagonal"], second["off_diagonal"])

@@ -34,12 +34,12 @@ def test_gamma_zero_is_the_vae() -> None:
 def test_raising_gamma_by_one_adds_one_total_correlation() -> None:
     batch = Batch(images())
     low, high = (loss(make(FactorVAE, gamma=gamma), batch) for gamma in (4.0, 5.0))
-    assert_close(high.total - low.total, low.parts["tc"])
+    assert_close(high.total - low.total, low.by_name["tc"])
 
 
 def test_raising_beta_by_one_adds_one_kl() -> None:
     low, high = (loss(make(FactorVAE, beta=beta), Batch(images())) for beta in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts["kl"])
+    assert_close(high.total - low.total, low.by_name["kl"])
 
 
 def test_total_correlation_is_what_the_critic_says_of_the_codes() -> None:
@@ -47,7 +47,7 @@ def test_total_correlation_is_what_the_critic_says_of_the_codes() -> None:
     terms = loss(method, Batch(x))
     torch.manual_seed(2)
     logits = method.critic(method.posterior(x).sample())
-    assert_close(terms.parts["tc"], sum(a - b for a, b in logits) / len(x))
+    assert_close(terms.by_name["tc"], sum(a - b for a, b in logits) / len(x))
 
 
 def test_critic_loss_never_reaches_the_encoder() -> None:
@@ -61,7 +61,7 @@ def test_critic_loss_never_reaches_the_encoder() -> None:
 
 def test_the_encoder_learns_from_the_critic() -> None:
     method = make(FactorVAE)
-    tc = loss(method, Batch(images())).parts["tc"]
+    tc = loss(method, Batch(images())).by_name["tc"]
     gradients = torch.autograd.grad(tc, list(method.encoder.parameters()))
     assert all(gradient.any() for gradient in gradients)
 
@@ -121,7 +121,7 @@ def test_the_critic_learns_to_see_correlated_codes() -> None:
         optimizer.zero_grad()
         method.critic_loss(Batch(images(64, seed=step)), Batch(images(64, seed=1000 + step))).total.backward()
         optimizer.step()
-    assert loss(method, Batch(images(64, seed=5000))).parts["tc"] > 1.0
+    assert loss(method, Batch(images(64, seed=5000))).by_name["tc"] > 1.0
 
 
 def test_strands_of_several_codes_are_shuffled_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,13 @@ from unbraid.data import ViewDraw
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.methods import HasPostTraining, IndependentSubembeddings, SubInfoMax
 from unbraid.methods.base import build_method
-from unbraid.objectives import correlation, dependence, independent_parts, supcon_loss, unit_parts
+from unbraid.objectives import (
+    correlation,
+    dependence,
+    find_independent_directions,
+    supcon_loss,
+    unit_subembeddings,
+)
 from unbraid.runs.model import load
 from unbraid.training.train import train
 
@@ -42,11 +48,11 @@ def test_a_regularizer_is_over_all_views_of_the_batch(name: str, function: Any, 
     settings: dict[str, Any] = {"regularize_features": (name,) if on_features else ()}
     found = loss(method := method_with(**{f"lambda_{name}": 2.0}, **settings), BATCH)
     r, z = method.features_and_embedding(torch.cat([BATCH.x1, BATCH.x2]))
-    assert_close(found.parts[name], function(unit_parts(r if on_features else z, 2)))
-    assert_close(found.total, found.parts["infomax"] + 2 * found.parts[name])
+    assert_close(found.by_name[name], function(unit_subembeddings(r if on_features else z, 2)))
+    assert_close(found.total, found.by_name["infomax"] + 2 * found.by_name[name])
     heads = [[*head.parameters()] for head in method.head.heads]
     parameters = [*method.encoder.parameters(), *(weight for head in heads for weight in head)]
-    gradients = torch.autograd.grad(found.parts[name], parameters, allow_unused=True)
+    gradients = torch.autograd.grad(found.by_name[name], parameters, allow_unused=True)
     reached = [gradient is not None and bool(gradient.any()) for gradient in gradients]
     encoder = len([*method.encoder.parameters()])
     assert all(reached[:encoder]) and all(reached[encoder:]) != on_features
@@ -56,8 +62,8 @@ def test_directions_are_computed_after_the_last_step_and_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before, they are the first dimensions of every subembedding; a loaded run has the computed ones."""
-    soon = functools.partial(independent_parts, restarts=1, steps=5)
-    monkeypatch.setattr("unbraid.methods.independent_subembeddings.independent_parts", soon)
+    soon = functools.partial(find_independent_directions, restarts=1, steps=5)
+    monkeypatch.setattr("unbraid.methods.independent_subembeddings.find_independent_directions", soon)
     dataset = mnist_stl10(digits="bundled", backgrounds="textures", pairs=400, image_size=32)
     options = {"embedding_dim": 16, "independent_directions": 3, "architecture": "conv"}
     method = build_method(IndependentSubembeddings, dataset.shape, n=len(dataset), **options)

@@ -12,14 +12,14 @@ def test_raising_the_weight_by_one_adds_one_error_on_both_sides() -> None:
     low = loss(method, batch)
     method.lambda_info += 1
     high = loss(method, batch)
-    assert_close(high.total - low.total, low.parts["information"])
+    assert_close(high.total - low.total, low.by_name["information"])
     method.lambda_info -= 1
     torch.manual_seed(0)
     low = method.discriminator_loss(batch)
     method.lambda_info += 1
     torch.manual_seed(0)
     high = method.discriminator_loss(batch)
-    assert_close(high.total - low.total, low.parts["information"])
+    assert_close(high.total - low.total, low.by_name["information"])
 
 
 def test_the_generator_moves_twice_in_a_step_at_the_authors_rates() -> None:

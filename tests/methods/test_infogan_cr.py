@@ -16,10 +16,10 @@ from unbraid.training.step import TrainingStep
 def test_the_regularizer_counts_from_its_start_on() -> None:
     method, batch = make(InfoGANCR, contrast_start_step=5), batch_for(InfoGANCR)
     early = loss(method, batch)
-    assert_close(early.total, early.parts["generator"] + 0.05 * early.parts["information"])
+    assert_close(early.total, early.by_name["generator"] + 0.05 * early.by_name["information"])
     method.step += 5
     late = loss(method, batch)
-    assert_close(late.total - early.total, 2.0 * late.parts["contrast"])
+    assert_close(late.total - early.total, 2.0 * late.by_name["contrast"])
     assert TrainingStep(method).active_players(4) == ("generator", "discriminator")
     assert TrainingStep(method).active_players(5) == ("generator", "discriminator", "critic")
 
@@ -80,7 +80,7 @@ def test_generator_and_critic_work_together() -> None:
     """Both minimize the same cross-entropy: the generator's gradient of it is that of its own loss."""
     method, batch = make(InfoGANCR, lambda_info=0.0, lambda_contrast=3.0), batch_for(InfoGANCR)
     terms = loss(method, batch)
-    assert_close(terms.total - terms.parts["generator"], 3.0 * terms.parts["contrast"])
+    assert_close(terms.total - terms.by_name["generator"], 3.0 * terms.by_name["contrast"])
 
 
 def test_bad_settings() -> None:

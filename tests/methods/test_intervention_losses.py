@@ -61,8 +61,8 @@ def test_intervening_twice_returns_the_original_of_a_perfect_autoencoder() -> No
     method, batch = ideal(), rows()
     terms = method.loss(batch, rows(1))
     exact = Normal().nll(batch.x, batch.x)
-    assert_close(terms.parts["cycle"], exact)
-    assert_close(terms.parts["nll"], exact)
+    assert_close(terms.by_name["cycle"], exact)
+    assert_close(terms.by_name["nll"], exact)
 
 
 def test_an_intervention_sets_all_dimensions_of_one_feature() -> None:
@@ -82,7 +82,7 @@ def test_every_player_s_loss_by_hand(saturating: bool) -> None:
     method = make(Intervention, lambda_adv=1.0, lambda_translation=0.0, saturating=saturating)
     batch, other = batch_for(Intervention), batch_for(Intervention, seed=5)
     torch.manual_seed(1)
-    parts = method.loss(batch, other).parts
+    parts = method.loss(batch, other).by_name
     torch.manual_seed(1)
     z, z_r = method.encode(batch.x), method.encode(other.x)
     chosen = method.sample_feature_mask(z)
@@ -114,9 +114,9 @@ def test_the_adversarial_loss_of_a_guess() -> None:
     """Disc = ½ everywhere: log ½ for the intervened, and for the discriminator 2 log 2 in all."""
     method = ideal(lambda_adv=1.0, lambda_cycle=0.0)
     log2 = torch.log(torch.tensor(2.0, dtype=torch.float64))
-    assert_close(method.loss(rows(), rows(1)).parts["adversarial"], -log2)
+    assert_close(method.loss(rows(), rows(1)).by_name["adversarial"], -log2)
     assert_close(method.discriminator_loss(rows(), rows(1)).total, 2 * log2)
-    assert_close(method.weights_loss(rows(), rows(1)).parts["max_weight"], torch.ones_like(log2))
+    assert_close(method.weights_loss(rows(), rows(1)).by_name["max_weight"], torch.ones_like(log2))
 
 
 def test_gradients_reach_the_parameters_of_the_player_only() -> None:
@@ -144,7 +144,7 @@ def test_real_images_pass_gradients_only_when_asked() -> None:
     def gradient() -> Tensor:
         torch.manual_seed(1)
         return torch.autograd.grad(
-            method.loss(*batches).parts["adversarial"], [*method.decoder.parameters()][-1]
+            method.loss(*batches).by_name["adversarial"], [*method.decoder.parameters()][-1]
         )[0]
 
     without = gradient()
@@ -158,10 +158,10 @@ def test_dead_features_are_counted_out() -> None:
     for part, expected in ((0.0, 1), (1.0, 2), (0.01, 1)):
         method, scale = ideal(), torch.tensor([1.0, 1.0, part, part], dtype=torch.float64)
         batch, other = (Batch(rows(seed, 64).x * scale) for seed in (0, 1))
-        assert method.loss(batch, other).parts["active"] == expected
+        assert method.loss(batch, other).by_name["active"] == expected
     collapsed = ideal()
     collapsed.likelihood = Thousandth()
-    assert collapsed.loss(rows(0, 64), rows(1, 64)).parts["active"] == 0
+    assert collapsed.loss(rows(0, 64), rows(1, 64)).by_name["active"] == 0
 
 
 def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> None:
@@ -170,7 +170,7 @@ def test_unrolled_and_first_order_give_the_same_loss_and_other_gradients() -> No
     results = []
     for method in (first, unrolled):
         torch.manual_seed(1)
-        difficulty = method.loss(*batches).parts["translation"]
+        difficulty = method.loss(*batches).by_name["translation"]
         results.append((difficulty, torch.autograd.grad(difficulty, [*method.decoder.parameters()])[-1]))
     assert_close(results[0][0], results[1][0])
     assert not torch.allclose(results[0][1], results[1][1])

@@ -15,7 +15,7 @@ def test_with_one_prior_for_all_labels_it_is_the_vae() -> None:
     """All priors start as N(0, I)."""
     method, batch = make(IVAE), batch_for(IVAE)
     q = method.posterior(batch.x, batch.labels)
-    assert_close(loss(method, batch).parts["kl"], kl_to_standard_normal(q))
+    assert_close(loss(method, batch).by_name["kl"], kl_to_standard_normal(q))
 
 
 def test_the_divergence_is_to_the_prior_of_the_label() -> None:
@@ -26,8 +26,8 @@ def test_the_divergence_is_to_the_prior_of_the_label() -> None:
     with torch.no_grad():
         method.mean.copy_(q.mean)
         method.logvar.copy_(q.logvar)
-    assert_close(loss(method, Batch(x, labels)).parts["kl"].item(), 0.0, rtol=0, atol=1e-12)
-    swapped = loss(method, Batch(x, labels.roll(1))).parts["kl"]
+    assert_close(loss(method, Batch(x, labels)).by_name["kl"].item(), 0.0, rtol=0, atol=1e-12)
+    swapped = loss(method, Batch(x, labels.roll(1))).by_name["kl"]
     assert swapped > 0.01
 
 

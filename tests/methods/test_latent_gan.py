@@ -36,8 +36,8 @@ def test_a_discriminator_that_knows_nothing_costs_two_log_two() -> None:
     with torch.no_grad():
         method.discriminator.real.bias.zero_()
         method.discriminator.real.weight.mul_(0)
-    assert_close(method.discriminator_loss(Batch(images())).parts["adversarial"].item(), 2 * math.log(2))
-    assert_close(method.loss(Batch(images())).parts["generator"].item(), math.log(2))
+    assert_close(method.discriminator_loss(Batch(images())).by_name["adversarial"].item(), 2 * math.log(2))
+    assert_close(method.loss(Batch(images())).by_name["generator"].item(), math.log(2))
 
 
 def test_both_sides_losses_by_hand() -> None:
@@ -46,14 +46,14 @@ def test_both_sides_losses_by_hand() -> None:
     torch.manual_seed(1)
     found = method.discriminator_loss(Batch(x))
     torch.manual_seed(1)
-    made = method.loss(Batch(x)).parts
+    made = method.loss(Batch(x)).by_name
     torch.manual_seed(1)
     z = method.sample_latents(x)
     (real, _), (fake, guess) = method.discriminator(x), method.discriminator(method.generate(z))
     assert (real.mean() - fake.mean()).abs() > 1e-3
     adversary = -(real.sigmoid().log().mean() + (1 - fake.sigmoid()).log().mean())
-    assert_close(found.parts["adversarial"], adversary)
-    assert_close(found.parts["information"], method.code_nll(guess, z))
+    assert_close(found.by_name["adversarial"], adversary)
+    assert_close(found.by_name["information"], method.code_nll(guess, z))
     assert_close(made["generator"], -fake.sigmoid().log().mean())
     assert_close(made["information"], method.code_nll(guess, z))
 

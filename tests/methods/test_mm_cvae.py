@@ -19,13 +19,13 @@ def test_each_weight_adds_its_discrepancy_once() -> None:
     low = loss(make(MMcVAE, lambda_match=1.0, lambda_zero=1.0), BATCH)
     for name, term in (("lambda_match", "match"), ("lambda_zero", "zero_salient")):
         high = loss(make(MMcVAE, **({"lambda_match": 1.0, "lambda_zero": 1.0} | {name: 2.0})), BATCH)
-        assert_close(high.total - low.total, low.parts[term])
+        assert_close(high.total - low.total, low.by_name[term])
 
 
 def test_the_discrepancies_by_kernels_written_out() -> None:
     """Thirteen kernels exp(-γ‖a - b‖²), γ from 1e-6 to 1e6, every code with every code."""
     method = make(MMcVAE)
-    parts = loss(method, BATCH).parts
+    parts = loss(method, BATCH).by_name
     torch.manual_seed(2)
     evidence = method.elbo_terms(BATCH)
 

@@ -60,7 +60,7 @@ def test_validation_is_the_cross_entropy_of_held_out_observations(cls: type[Pred
     logits = method.predict(batch[0], batch.nuisances)
     terms = method.validation_loss(batch)
     assert_close(terms.total, F.cross_entropy(logits, batch.labels))
-    assert_close(terms.parts["accuracy"].item(), (logits.argmax(1) == batch.labels).double().mean().item())
+    assert_close(terms.by_name["accuracy"].item(), (logits.argmax(1) == batch.labels).double().mean().item())
 
 
 def test_an_encoder_of_another_size_is_refused() -> None:
@@ -102,4 +102,4 @@ def test_every_predictor_learns_the_rows_of_a_table(cls: type[Predictor]) -> Non
 
     for step in range(120):
         game.run(draw, step)
-    assert method.eval().validation_loss(rows(500, seed=10**6)).parts["accuracy"] > 0.95
+    assert method.eval().validation_loss(rows(500, seed=10**6)).by_name["accuracy"] > 0.95

@@ -26,9 +26,9 @@ def test_each_weight_adds_its_term_once() -> None:
     low = loss(make(PrincipledContrast, **settings), BATCH)
     for name, term in (("lambda_c", "zero_salient"), ("lambda_z", "w2")):
         high = loss(make(PrincipledContrast, **(settings | {name: 2.0})), BATCH)
-        assert_close(high.total - low.total, low.parts[term])
+        assert_close(high.total - low.total, low.by_name[term])
     high = loss(make(PrincipledContrast, **(settings | {"beta": 3.0})), BATCH)
-    assert_close(high.total - low.total, low.parts["kl"] + low.parts["kl_background"])
+    assert_close(high.total - low.total, low.by_name["kl"] + low.by_name["kl_background"])
 
 
 def test_a_cheap_salient_code_saves_a_share_of_its_divergence() -> None:
@@ -39,7 +39,7 @@ def test_a_cheap_salient_code_saves_a_share_of_its_divergence() -> None:
         loss(make(PrincipledContrast, beta=3.0, salient_beta_factor=cost), BATCH) for cost in (1.0, 0.25)
     )
     assert_close(full.total - cheap.total, 3.0 * 0.75 * salient)
-    assert_close(full.parts, cheap.parts)
+    assert_close(full.by_name, cheap.by_name)
 
 
 def test_tightening_multiplies_both_weights_by_step() -> None:
@@ -49,7 +49,7 @@ def test_tightening_multiplies_both_weights_by_step() -> None:
         method = make(PrincipledContrast, **settings)
         method.step.fill_(step)
         totals.append(loss(method, BATCH))
-    bare, parts = loss(make(PrincipledContrast, lambda_c=0.0, lambda_z=0.0), BATCH), totals[0].parts
+    bare, parts = loss(make(PrincipledContrast, lambda_c=0.0, lambda_z=0.0), BATCH), totals[0].by_name
     assert_close(totals[0].total, bare.total)
     for share, terms in ((0.25, totals[1]), (1.0, totals[2])):
         assert_close(terms.total - bare.total, share * (3 * parts["zero_salient"] + 2 * parts["w2"]))
@@ -57,7 +57,7 @@ def test_tightening_multiplies_both_weights_by_step() -> None:
 
 def test_the_terms_by_other_means() -> None:
     method = make(PrincipledContrast)
-    parts = loss(method, BATCH).parts
+    parts = loss(method, BATCH).by_name
     q_y = method.posterior(BATCH.background)
     squares = q_y.mean[:, 2:] ** 2 + q_y.logvar[:, 2:].exp()  # Eq. 7's surrogate: ‖μ_s(y)‖² + ‖σ_s(y)‖²
     assert_close(parts["zero_salient"], squares.sum() / len(squares))
@@ -69,7 +69,7 @@ def test_the_terms_by_other_means() -> None:
 
 def test_the_transport_moves_common_codes_alone() -> None:
     method = make(PrincipledContrast)
-    (gradient,) = torch.autograd.grad(loss(method, BATCH).parts["w2"], method.encoder.heads.bias)  # type: ignore[union-attr]
+    (gradient,) = torch.autograd.grad(loss(method, BATCH).by_name["w2"], method.encoder.heads.bias)  # type: ignore[union-attr]
     common, salient = [0, 1, 4, 5], [2, 3, 6, 7]  # means and log-variances
     assert gradient[common].any() and not gradient[salient].any()
 

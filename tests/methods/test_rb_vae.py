@@ -21,6 +21,6 @@ def test_the_background_is_decoded_with_the_reference() -> None:
     codes = torch.randn(3, 4, dtype=torch.float64)
     expected = torch.cat([codes[:, :2], torch.tensor([[1.5, -2.0]]).double().expand(3, 2)], 1)
     assert_close(method.background_codes(codes), expected)
-    parts, bare = loss(method, BATCH).parts, loss(make(ContrastVAE), BATCH).parts
+    parts, bare = loss(method, BATCH).by_name, loss(make(ContrastVAE), BATCH).by_name
     assert parts["nll_background"] != bare["nll_background"]
     assert_close(parts["nll"], bare["nll"])

@@ -71,7 +71,7 @@ def test_sizes_decide_the_networks() -> None:
 )
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     low, high = (loss(make(ReconContrast, **{weight: value}), pairs()) for value in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts[part])
+    assert_close(high.total - low.total, low.by_name[part])
 
 
 def test_without_its_weights_it_is_the_vae_on_both_images() -> None:
@@ -94,9 +94,9 @@ def test_schemes() -> None:
         loss(make(ReconContrast, scheme=scheme, lambda_contrast=2.0, lambda_class=3.0), pairs())
         for scheme in ("separate", "joint", "cross-entropy")
     )
-    assert "cross_entropy" not in separate.parts and "contrast" not in ce.parts
-    assert_close(joint.total - separate.total, 3.0 * joint.parts["cross_entropy"])
-    assert_close(joint.total - ce.total, 2.0 * joint.parts["contrast"])
+    assert "cross_entropy" not in separate.by_name and "contrast" not in ce.by_name
+    assert_close(joint.total - separate.total, 3.0 * joint.by_name["cross_entropy"])
+    assert_close(joint.total - ce.total, 2.0 * joint.by_name["contrast"])
 
 
 def test_players_of_the_schemes() -> None:
@@ -120,7 +120,7 @@ def test_the_classifiers_gradient_never_reaches_the_encoder() -> None:
 
 def test_the_joint_scheme_lets_it_reach_the_encoder() -> None:
     method = make(ReconContrast, scheme="joint")
-    ce = method.loss(pairs()).parts["cross_entropy"]
+    ce = method.loss(pairs()).by_name["cross_entropy"]
     assert all(gradient.any() for gradient in torch.autograd.grad(ce, [*method.encoder.parameters()]))
 
 
@@ -145,7 +145,7 @@ def test_with_k_of_all_known_codes_and_equal_images_nothing_changes() -> None:
     with torch.no_grad():
         method.encoder.heads.bias[4:] = -60.0  # type: ignore[index, union-attr]
         method.encoder.heads.weight[4:] = 0.0  # type: ignore[index, union-attr]
-    assert_close(loss(method, pairs(x1=x, x2=x)).parts["swap"].item(), 0.0, atol=1e-12, rtol=0.0)
+    assert_close(loss(method, pairs(x1=x, x2=x)).by_name["swap"].item(), 0.0, atol=1e-12, rtol=0.0)
 
 
 def test_the_warm_up_by_amount_at_its_ends() -> None:
@@ -207,7 +207,7 @@ def test_equation_10_by_hand() -> None:
         "average": 2.0,
     }
     expected |= {"contrast": contrast, "cross_entropy": ce, "accuracy": 1.0}
-    assert_close({name: part.item() for name, part in found.parts.items()}, expected)
+    assert_close({name: part.item() for name, part in found.by_name.items()}, expected)
     assert_close(found.total.item(), 4.5 + 2 * math.log(2 * math.pi) + 2 * 10 + 3 * contrast + 5 * 2 + ce)
 
 
@@ -283,12 +283,12 @@ def test_it_learns_a_class_apart_from_a_nuisance() -> None:
             optimizer.zero_grad()
             player.loss(batch).total.backward()
             optimizer.step()
-    assert method.validation_loss(batch).parts["accuracy"] > 0.95
+    assert method.validation_loss(batch).by_name["accuracy"] > 0.95
     alike, apart = (
         math.log(127),
         math.log(127 / 3),
     )  # of codes all the same, and of codes that are their class
-    assert loss(method, batch).parts["contrast"] < 0.5 * (alike + apart)
+    assert loss(method, batch).by_name["contrast"] < 0.5 * (alike + apart)
 
 
 def test_a_separate_encoder_of_zp() -> None:

@@ -41,7 +41,7 @@ def test_without_noise_the_loss_is_that_of_the_paper_and_the_kl() -> None:
     with without_noise():
         ours, theirs = loss(method, *BATCHES), loss(paper, *BATCHES)
     assert_close(ours.total, theirs.total + 3.0 * kl_to_standard_normal(method.posterior(BATCHES[0].x)))
-    assert [name for name in ours.parts if name != "kl"] == list(theirs.parts)
+    assert [name for name in ours.by_name if name != "kl"] == list(theirs.by_name)
 
 
 def test_the_posterior_is_that_of_the_encoder() -> None:
@@ -89,7 +89,7 @@ def test_features_become_active_one_after_the_other() -> None:
         assert terms.total.isfinite()
         out = method.encoder(BATCHES[0].x)
         expected = kl_to_standard_normal(Gaussian(*(part[:, : 2 * active] for part in out)))
-        assert_close(terms.parts["kl"], expected)
+        assert_close(terms.by_name["kl"], expected)
 
 
 def test_a_feature_is_frozen_when_the_next_one_becomes_active() -> None:

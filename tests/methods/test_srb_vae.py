@@ -18,7 +18,7 @@ def test_without_the_reverse_it_is_the_rb_vae() -> None:
 
 def test_the_reverse_divergences_enter_with_their_weight() -> None:
     low, high = (loss(make(SRbVAE, lambda_reverse_kl=reverse), BATCH) for reverse in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
+    assert_close(high.total - low.total, low.by_name["ratio"] + low.by_name["codes"])
 
 
 def test_generating_codes_are_recovered_from_their_images() -> None:
@@ -26,7 +26,7 @@ def test_generating_codes_are_recovered_from_their_images() -> None:
     method = make(SRbVAE)
     with torch.no_grad():
         method.s_r.copy_(torch.tensor([0.5, -0.5]))
-    parts = loss(method, BATCH).parts
+    parts = loss(method, BATCH).by_name
     torch.manual_seed(2)
     method.elbo_terms(BATCH)
     c_x, c_y = torch.randn(2, 8, 4, dtype=torch.float64)

@@ -53,7 +53,7 @@ def test_bad_settings_are_refused(cls: type[SubembeddingContrast]) -> None:
         method_with(cls, regularize_features=("entropy",))
     with pytest.raises(ValueError, match="requires at least 2 subembeddings; got 1"):
         method_with(cls, num_subembeddings=1, **dict.fromkeys(SETTINGS[cls], 0.1))
-    assert set(terms(method_with(cls, num_subembeddings=1)).parts) == {"infomax"}
+    assert set(terms(method_with(cls, num_subembeddings=1)).by_name) == {"infomax"}
 
 
 @both_methods
@@ -61,7 +61,7 @@ def test_regularizers_combine(cls: type[SubembeddingContrast]) -> None:
     """Eq. 3: each regularizer is added with its weight, and logged without it."""
     weights = dict(zip(SETTINGS[cls], (0.1, 0.01), strict=True))
     found = terms(method_with(cls, **weights))
-    total = found.parts["infomax"]
+    total = found.by_name["infomax"]
     for name, weight in weights.items():
-        total = total + weight * found.parts[name.removeprefix("lambda_")]
+        total = total + weight * found.by_name[name.removeprefix("lambda_")]
     assert_close(found.total, total)

@@ -55,9 +55,9 @@ def test_the_unified_pipeline_without_regularizers_is_supcon() -> None:
 def test_a_weight_adds_as_much_of_its_regularizer(name: str) -> None:
     """Eq. 3: λ R beside what was there, and the slope is R."""
     low, high = (terms(method_with(**{f"lambda_{name}": weight})) for weight in (0.5, 2.0))
-    assert_close(high.total - low.total, 1.5 * low.parts[name])
-    assert_close(low.parts["infomax"], terms(method_with()).total)
-    assert set(low.parts) == {"infomax", name}
+    assert_close(high.total - low.total, 1.5 * low.by_name[name])
+    assert_close(low.by_name["infomax"], terms(method_with()).total)
+    assert set(low.by_name) == {"infomax", name}
 
 
 @every_regularizer
@@ -68,7 +68,7 @@ def test_gradients_of_every_regularizer_reach_all_heads(name: str, on: str, pipe
     method = method_with(
         **{f"lambda_{name}": 1.0}, pipeline=pipeline, regularize_features=(name,) if on == "r" else ()
     )
-    R = terms(method).parts[name]
+    R = terms(method).by_name[name]
     heads = [[*head.parameters()] for head in method.head.heads]
     parameters = [*method.encoder.parameters(), *(weight for head in heads for weight in head)]
     gradients = dict(zip(parameters, torch.autograd.grad(R, parameters, allow_unused=True), strict=True))
@@ -92,9 +92,9 @@ def test_rescaling_z_before_it_is_normalized_changes_nothing(name: str) -> None:
 
     for pipeline in PIPELINES:
         method = method_with(**{f"lambda_{name}": 1.0}, pipeline=pipeline)
-        before = terms(method).parts[name]
+        before = terms(method).by_name[name]
         method.head = Scaled(method.head)
-        assert_close(terms(method).parts[name], before)
+        assert_close(terms(method).by_name[name], before)
 
 
 def test_the_hessian_is_of_the_gradient_by_the_normalized_embedding() -> None:
@@ -108,7 +108,7 @@ def test_the_hessian_is_of_the_gradient_by_the_normalized_embedding() -> None:
         (gradient,) = torch.autograd.grad(value, z)
         g0, g1 = gradient.chunk(2, 1)
         expected = (g0.norm(dim=1) * g1.norm(dim=1)).mean()
-        assert_close(terms(method).parts["hessian"], expected)
+        assert_close(terms(method).by_name["hessian"], expected)
 
 
 def test_the_hessian_on_r_differentiates_through_the_heads() -> None:
@@ -120,16 +120,16 @@ def test_the_hessian_on_r_differentiates_through_the_heads() -> None:
     unit = F.normalize(r, dim=1).requires_grad_()
     z = F.normalize(method.head(unit * r.norm(dim=1, keepdim=True)), dim=1)
     (gradient,) = torch.autograd.grad(16 * supcon_loss(z, labels, temperature=0.1), unit)
-    assert_close(terms(method).parts["hessian"], hessian_blocks(gradient.unflatten(1, (2, -1))))
+    assert_close(terms(method).by_name["hessian"], hessian_blocks(gradient.unflatten(1, (2, -1))))
 
 
 def test_the_permutation_is_sampled_at_each_step() -> None:
     method, batch = method_with(lambda_permuted_orthogonality=1.0), batch_for(SubInfoMax)
     torch.manual_seed(0)
-    amounts = [float(method.loss(batch).parts["permuted_orthogonality"].detach()) for _ in range(5)]
+    amounts = [float(method.loss(batch).by_name["permuted_orthogonality"].detach()) for _ in range(5)]
     assert len(set(amounts)) > 1
     torch.manual_seed(0)
-    assert float(method.loss(batch).parts["permuted_orthogonality"].detach()) == amounts[0]
+    assert float(method.loss(batch).by_name["permuted_orthogonality"].detach()) == amounts[0]
 
 
 @pytest.mark.parametrize("on_r", [(), ("hessian",)])

@@ -20,7 +20,7 @@ def test_each_half_is_trained_with_its_factor() -> None:
         for k, half in enumerate(r.chunk(2, 1))
     ]
     terms = loss(method, batch)
-    assert_close(terms.parts, {"infomax0": expected[0], "infomax1": expected[1]})
+    assert_close(terms.by_name, {"infomax0": expected[0], "infomax1": expected[1]})
     assert_close(terms.total, expected[0] + expected[1])
 
 
@@ -43,7 +43,7 @@ def test_each_view_has_its_own_factor_value() -> None:
     method = make(SupervisedSubembeddings, encoder=encoder, num_subembeddings=3)
     batch = batch_for(SupervisedSubembeddings)
     swapped = batch._replace(factors2=batch.factors)
-    parts, others = loss(method, batch).parts, loss(method, swapped).parts
+    parts, others = loss(method, batch).by_name, loss(method, swapped).by_name
     assert_close(parts["infomax0"], others["infomax0"])
     assert parts["infomax2"] != others["infomax2"]
 

@@ -21,12 +21,12 @@ def test_without_the_reverse_it_is_the_vae() -> None:
 
 def test_the_reverse_divergence_enters_with_its_weight() -> None:
     low, high = (loss(make(SVAE, lambda_reverse_kl=reverse), BATCH) for reverse in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts["ratio"] + low.parts["codes"])
+    assert_close(high.total - low.total, low.by_name["ratio"] + low.by_name["codes"])
 
 
 def test_the_generating_code_is_recovered_from_its_image() -> None:
     method = make(SVAE)
-    parts = loss(method, BATCH).parts
+    parts = loss(method, BATCH).by_name
     torch.manual_seed(2)
     z = method.posterior(BATCH.x).sample()
     made_from = torch.randn_like(z)
@@ -38,7 +38,7 @@ def test_the_generating_code_is_recovered_from_its_image() -> None:
 
 def test_the_critic_trains_the_decoder_and_the_codes_train_the_encoder() -> None:
     method = make(SVAE)
-    parts = loss(method, BATCH).parts
+    parts = loss(method, BATCH).by_name
     networks = list(method.encoder.parameters()), list(method.decoder.parameters())
     found = torch.autograd.grad(parts["codes"], networks[1], allow_unused=True, retain_graph=True)
     assert all(gradient is None for gradient in found)

@@ -17,7 +17,7 @@ from unbraid.types import Batch, PairBatch
 def test_raising_the_weight_by_one_adds_one_swapped_error() -> None:
     batch = batch_for(SWVAE)
     low, high = (loss(make(SWVAE, lambda_swap=swap), batch) for swap in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts["swap"])
+    assert_close(high.total - low.total, low.by_name["swap"])
 
 
 def test_without_the_swap_it_is_the_vae_on_both_images() -> None:
@@ -29,22 +29,22 @@ def test_without_the_swap_it_is_the_vae_on_both_images() -> None:
 
 def test_with_k_equal_to_the_number_of_codes_nothing_is_swapped() -> None:
     batch = batch_for(SWVAE)._replace(k=torch.full((8,), CODES))
-    assert_close(loss(make(SWVAE), batch).parts["swap"].item(), 0.0)
+    assert_close(loss(make(SWVAE), batch).by_name["swap"].item(), 0.0)
 
 
 def test_the_warm_up_by_amount_follows_the_step() -> None:
     method, batch = make(SWVAE, swap_schedule=Linear(0.0, 1.0, 10)), batch_for(SWVAE)
-    early = loss(method, batch).parts["swap"]
+    early = loss(method, batch).by_name["swap"]
     method.step += 10
-    late = loss(method, batch).parts["swap"]
-    assert_close(late, loss(make(SWVAE), batch).parts["swap"])
+    late = loss(method, batch).by_name["swap"]
+    assert_close(late, loss(make(SWVAE), batch).by_name["swap"])
     assert not torch.equal(early, late)
 
 
 def test_the_divergence_decides_what_is_swapped() -> None:
     batch = batch_for(SWVAE)._replace(k=torch.full((8,), 2))
     found = {
-        loss(make(SWVAE, divergence=name), batch).parts["swap"].item()
+        loss(make(SWVAE, divergence=name), batch).by_name["swap"].item()
         for name in ("kl", "jsd", "jsd-moments")
     }
     assert len(found) > 1
@@ -69,7 +69,7 @@ def test_equation_6_by_hand() -> None:
     with without_noise():
         found = method.loss(PairBatch(x[0], x[1], torch.tensor([1])))
     expected = {"nll": 0.5 + math.log(2 * math.pi), "kl": 2.5, "swap": 5.5}
-    assert_close({name: part.item() for name, part in found.parts.items()}, expected)
+    assert_close({name: part.item() for name, part in found.by_name.items()}, expected)
     assert_close(found.total.item(), 8.5 + math.log(2 * math.pi))
 
 

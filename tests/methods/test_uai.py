@@ -20,7 +20,7 @@ from unbraid.methods.uai import UAI
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     batch = batch_for(UAI)
     low, high = (loss(make(UAI, **{weight: value}), batch) for value in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts[part])
+    assert_close(high.total - low.total, low.by_name[part])
 
 
 class Recorder(nn.Module):
@@ -56,7 +56,7 @@ def test_disentanglers_learn_the_other_part_and_the_rest_learns_to_leave_them_no
     torch.rand(8, 2, dtype=torch.float64)  # of the holes
     u1, u2 = (2 * torch.rand(8, 2, dtype=torch.float64) - 1 for _ in range(2))
     expected = (guess1 - u1).square().sum(1) + (guess2 - u2).square().sum(1)
-    assert_close(loss(method, batch).parts["disentanglers"], expected.mean())
+    assert_close(loss(method, batch).by_name["disentanglers"], expected.mean())
 
 
 def test_the_adversary_moves_ten_times_and_never_reaches_the_encoder() -> None:

@@ -37,9 +37,9 @@ class Gray(nn.Module):
 def test_by_hand() -> None:
     """Nine gray pixels cost log 2 each; each of two codes costs ½(9 + 4 - 1 - log 4)."""
     terms = VAE(Constant(3.0, 4.0), Gray()).loss(Batch(images()))
-    assert_close(terms.parts["nll"].item(), 9 * math.log(2))
-    assert_close(terms.parts["kl"].item(), 12 - math.log(4))
-    assert_close(terms.total, terms.parts["nll"] + terms.parts["kl"])
+    assert_close(terms.by_name["nll"].item(), 9 * math.log(2))
+    assert_close(terms.by_name["kl"].item(), 12 - math.log(4))
+    assert_close(terms.total, terms.by_name["nll"] + terms.by_name["kl"])
 
 
 def test_slow_rewriting() -> None:

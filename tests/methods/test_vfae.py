@@ -18,7 +18,7 @@ from unbraid.types import Gaussian
 def test_raising_a_weight_by_one_adds_one_of_its_term(weight: str, part: str) -> None:
     batch = batch_for(VFAE)
     low, high = (loss(make(VFAE, **{weight: value}), batch) for value in (1.0, 2.0))
-    assert_close(high.total - low.total, low.parts[part])
+    assert_close(high.total - low.total, low.by_name[part])
 
 
 def bounded(gaussian: Gaussian) -> tuple[Tensor, Tensor]:

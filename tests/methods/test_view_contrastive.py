@@ -44,7 +44,7 @@ def test_any_number_of_strands() -> None:
         *(field.float() if field.is_floating_point() else field for field in batch_for(SubInfoMax))
     )
     assert set(method.strands) == {"r", "r0", "r1", "r2", "z", "z0", "z1", "z2"}
-    assert set(method.loss(batch).parts) == {"infomax", "dependence"}
+    assert set(method.loss(batch).by_name) == {"infomax", "dependence"}
 
 
 def test_both_views_go_through_one_forward() -> None:

@@ -25,7 +25,7 @@ def test_scale_sign_order_and_noise_do_not_matter() -> None:
     codes = among_noise(latents()[:, ::-1] * [-3, 0.5] + 1)
     result = latent_mcc(codes, latents())
     assert_allclose(result.score, 1.0)
-    assert result.codes.tolist() == [4, 3]
+    assert result.dims.tolist() == [4, 3]
     assert_allclose(latent_r2(codes, latents()).per_latent, [1.0, 1.0])
 
 

@@ -28,7 +28,7 @@ def test_votes_find_the_model_that_mixes() -> None:
     ]
     for prior in ("uniform", "normal"):
         agreement = cross_votes(
-            generate, represent, codes=4, rng=np.random.default_rng(0), groups=200, size=50, prior=prior
+            generate, represent, latent_dim=4, rng=np.random.default_rng(0), groups=200, size=50, prior=prior
         )
         assert_close(agreement[0, 1], np.float64(1.0))
         assert_close(agreement[1, 0], np.float64(1.0))
@@ -39,7 +39,7 @@ def test_votes_find_the_model_that_mixes() -> None:
 
 def test_a_dead_encoder_agrees_with_nobody() -> None:
     same, dead = (lambda c: c), (lambda x: np.zeros((len(x), 2)))
-    agreement = cross_votes([same, same], [same, dead], codes=2, rng=np.random.default_rng(0), groups=20)
+    agreement = cross_votes([same, same], [same, dead], latent_dim=2, rng=np.random.default_rng(0), groups=20)
     assert agreement[0, 1] == 0.0
 
 
@@ -50,6 +50,6 @@ def test_bad_input_gets_one_sentence() -> None:
     with pytest.raises(ValueError, match="at least two samples; got 1"):
         model_centrality(np.ones((1, 1)))
     with pytest.raises(ValueError, match="got 1 and 2"):
-        cross_votes([lambda c: c], [lambda x: x] * 2, codes=2, rng=rng)
+        cross_votes([lambda c: c], [lambda x: x] * 2, latent_dim=2, rng=rng)
     with pytest.raises(ValueError, match="prior must be one of uniform, normal"):
-        cross_votes([lambda c: c] * 2, [lambda x: x] * 2, codes=2, rng=rng, prior="cauchy")
+        cross_votes([lambda c: c] * 2, [lambda x: x] * 2, latent_dim=2, rng=rng, prior="cauchy")

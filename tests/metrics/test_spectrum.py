@@ -17,7 +17,7 @@ def codes(*spreads: float, n: int = 500) -> np.ndarray:
 def test_two_wide_codes_among_ten() -> None:
     result = spectrum(codes(0.01, 3.0, 0.012, 0.009, 1.0, 0.01, 0.008, 0.01, 0.011, 0.01))
     assert result.score == 2.0 and result.order[:2].tolist() == [1, 4]
-    assert_allclose(result.spreads[:3], [3.0, 1.0, 0.012])
+    assert_allclose(result.stds[:3], [3.0, 1.0, 0.012])
     assert_allclose(result.drop, 1.0 / 0.012)
 
 

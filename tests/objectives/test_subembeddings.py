@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
+from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_subembeddings
 
 
 def parts(rows: int, count: int = 2, size: int = 4) -> Tensor:
@@ -128,6 +128,6 @@ def test_blocks_do_not_change_when_a_part_is_turned() -> None:
     assert_close(hessian_blocks(turned), hessian_blocks(gradient))
 
 
-def test_unit_parts_are_consecutive_and_of_length_1() -> None:
+def test_unit_subembeddings_are_consecutive_and_of_length_1() -> None:
     codes = torch.tensor([[3.0, 4.0, 0.0, -2.0]])
-    assert_close(unit_parts(codes, 2), torch.tensor([[[0.6, 0.8], [0.0, -1.0]]]))
+    assert_close(unit_subembeddings(codes, 2), torch.tensor([[[0.6, 0.8], [0.0, -1.0]]]))

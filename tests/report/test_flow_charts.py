@@ -32,7 +32,7 @@ def test_spectra_have_their_knees() -> None:
     }
     (axes,) = spectrum_chart(found, dark=True).axes
     assert axes.get_yscale() == "log" and "trained, knee at 2" in axes.get_legend_handles_labels()[1]
-    assert list(axes.lines[0].get_ydata()) == list(found["first"].spreads)
+    assert list(axes.lines[0].get_ydata()) == list(found["first"].stds)
 
 
 def test_standard_deviations_alone_have_no_knee() -> None:

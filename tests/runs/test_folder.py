@@ -120,10 +120,10 @@ def test_killed_between_any_two_writes_the_model_and_its_scores_belong_together(
             seen.append(contents(Run(folder)))
         monkeypatch.setattr(os, "replace", replace)
         again = Run.prepare(folder, with_steps(20), resume=True)
-        again.settle()
+        again.move_new_files()
         if not again.complete:
             again.finish({"w": torch.zeros(2)}, step=20)
-        assert contents(Run(folder)) == NEW and Run(folder).settled
+        assert contents(Run(folder)) == NEW and Run(folder).has_moved_files
     assert OLD in seen and NEW in seen and all(content in (OLD, NEW) for content in seen)
 
 

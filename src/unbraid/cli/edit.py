@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, Device, RunFolder, print_json
+from unbraid.cli.custom_code import takes_custom_code
 from unbraid.cli.output import IMAGES, out_file
-from unbraid.cli.own_code import takes_own_code
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TRAVERSED = (-2.0, 2.0, 9)  # from, to, number of values
 
 
-@takes_own_code("method", "architecture")
+@takes_custom_code("method", "architecture")
 def edit(
     run: RunFolder,
     images: Annotated[

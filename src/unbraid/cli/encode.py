@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unbraid.cli.console import AsJSON, Device, RunFolder, print_json
+from unbraid.cli.custom_code import takes_custom_code
 from unbraid.cli.output import out_file
-from unbraid.cli.own_code import takes_own_code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = (".npz", ".npy", ".csv")
 
 
-@takes_own_code("method", "architecture")
+@takes_custom_code("method", "architecture")
 def encode(
     run: RunFolder,
     images: Annotated[
@@ -89,9 +89,9 @@ def column_names(strands: Mapping[str, Sequence[int]], size: int) -> list[str]:
     >>> column_names({"common": (0, 1), "salient": (2,)}, 3), column_names({"codes": (0, 1)}, 2)
     (['common_0', 'common_1', 'salient_0'], ['dim_0', 'dim_1'])
     """
-    found: list[list[str]] = [[] for _ in range(size)]
+    names_of: list[list[str]] = [[] for _ in range(size)]
     for name, indices in strands.items():
         for position, index in enumerate(indices):
-            found[index].append(f"{name}_{position}")
-    by_strand = len(strands) > 1 and all(len(names) == 1 for names in found)
-    return [names[0] if by_strand else f"dim_{index}" for index, names in enumerate(found)]
+            names_of[index].append(f"{name}_{position}")
+    by_strand = len(strands) > 1 and all(len(names) == 1 for names in names_of)
+    return [names[0] if by_strand else f"dim_{index}" for index, names in enumerate(names_of)]

@@ -16,7 +16,7 @@ from unbraid.cli.console import (
     RunFolder,
     print_scores,
 )
-from unbraid.cli.own_code import takes_own_code, use_references
+from unbraid.cli.custom_code import takes_custom_code, use_references
 from unbraid.cli.spelling import canonical
 from unbraid.progress import Stopped, signal_number
 
@@ -48,7 +48,7 @@ Metrics = Annotated[
 ]
 
 
-@takes_own_code("method", "architecture")
+@takes_custom_code("method", "architecture")
 def evaluate(
     run: RunFolder,
     words: DatasetWords = None,
@@ -129,8 +129,8 @@ def evaluate_run(
     dataset, options["test_dataset"], labels = _datasets(run, data, words, test_split, root)
     model = load(folder, device=device)
     names += () if metrics else page_metrics(model, dataset)
-    found = score_identities(model.method, dataset, names, **options)
-    identities = {score_name(name): identity for name, identity in zip(names, found, strict=True)}
+    hashes = score_identities(model.method, dataset, names, **options)
+    identities = {score_name(name): identity for name, identity in zip(names, hashes, strict=True)}
     scores = {} if recompute else _kept_scores(run, identities, labels)
     if scores and not quiet:
         print(

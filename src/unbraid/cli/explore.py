@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, RunFolder, print_json
+from unbraid.cli.custom_code import takes_custom_code
 from unbraid.cli.output import PAGES, out_file
-from unbraid.cli.own_code import takes_own_code
 
 LOCALHOST = "127.0.0.1"
 MEGABYTE = 1_000_000
 
 
-@takes_own_code("method", "data", "architecture")
+@takes_custom_code("method", "data", "architecture")
 def explore(
     run: RunFolder,
     out: Annotated[

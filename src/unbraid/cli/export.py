@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, RunFolder, print_json
+from unbraid.cli.custom_code import takes_custom_code
 from unbraid.cli.output import out_folder
-from unbraid.cli.own_code import takes_own_code
 
 
-@takes_own_code("method", "data", "architecture")
+@takes_custom_code("method", "data", "architecture")
 def export(
     run: RunFolder,
     format: Annotated[

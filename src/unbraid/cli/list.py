@@ -103,8 +103,8 @@ def _installed(group: str) -> Families:
     from unbraid.custom_code import plugins
 
     families: Families = {}
-    for name, found in plugins(group).items():
-        families.setdefault(f"From the package {found.package}", {})[name] = _summary(found.code)
+    for name, installed in plugins(group).items():
+        families.setdefault(f"From the package {installed.package}", {})[name] = _summary(installed.code)
     return families
 
 

@@ -28,17 +28,17 @@ def require_file(path: Path, endings: tuple[str, ...]) -> None:
     if _exists(path) and not path.is_file():
         kind = "a folder" if path.is_dir() else "a device, not a file"
         raise ValueError(f"--out {path} is {kind}. Choose a file in it, or another name.")
-    _require_place(path)
+    _require_writable(path)
 
 
 def require_folder(path: Path) -> None:
     """Raises unless a folder is there or can be made."""
     if _exists(path) and not path.is_dir():
         raise ValueError(f"--out {path} is a file. Choose a folder.")
-    _require_place(path)
+    _require_writable(path)
 
 
-def _require_place(path: Path) -> None:
+def _require_writable(path: Path) -> None:
     """Raises unless the nearest folder above the path that exists can be written to."""
     above = next(folder for folder in path.absolute().parents if _exists(folder))
     if not above.is_dir():

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, print_json
+from unbraid.cli.custom_code import takes_custom_code
 from unbraid.cli.output import PAGES, out_file
-from unbraid.cli.own_code import takes_own_code
 
 
-@takes_own_code("method", "data", "architecture")
+@takes_custom_code("method", "data", "architecture")
 def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN|STUDY", help="Run folder or study folder.")],
     out: Annotated[

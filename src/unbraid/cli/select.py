@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unbraid.cli.console import AsJSON, DataRoot, Device, EvaluationSeed, aligned, print_json
-from unbraid.cli.own_code import takes_own_code
+from unbraid.cli.custom_code import takes_custom_code
 
 if TYPE_CHECKING:
     from unbraid.studies import Selection
 
 
-@takes_own_code("method", "data", "architecture")
+@takes_custom_code("method", "data", "architecture")
 def select(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="Study folder.")],
     by: Annotated[

@@ -221,10 +221,10 @@ class OptionNames:
         known = {f"--{off}{key}".replace("_", "-") for key in options for off in ("", "no-")}
         name = canonical_option(f"--{dashed}", known)[2:].replace("-", "_")
         is_off = name not in options and name.startswith("no_") and name[3:] in options
-        found, option = self.namespaces.find(f"{owner}.{name[3:] if is_off else name}")
+        owner, option = self.namespaces.find(f"{owner}.{name[3:] if is_off else name}")
         if is_off and not option.is_switch:
             reject_negation(f"{owner}.{dashed.removeprefix('no-')}", option.form)
-        return self.flags(found, option)[is_off] + equals + value
+        return self.flags(owner, option)[is_off] + equals + value
 
 
 class OptionCommand(StrictCommand):

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from unbraid.cli.config_file import config_words
 from unbraid.cli.console import DATA_ROOT_HELP, DEVICE_HELP, JSON_HELP, print_json
-from unbraid.cli.own_code import use_references
+from unbraid.cli.custom_code import use_references
 from unbraid.cli.spelling import canonical_option, value_of
 from unbraid.options import ListedOption, Option
 

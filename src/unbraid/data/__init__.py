@@ -1,6 +1,7 @@
 """Factor spaces, datasets, and the draws that sample each type of batch."""
 
 from unbraid.data.arrays import ARRAY_SUFFIXES, from_arrays, from_npz, read_array
+from unbraid.data.auto_sources import Sources, find_once, find_sources
 from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
 from unbraid.data.columns import ColumnScaler, DataFrame
 from unbraid.data.credit import credit
@@ -22,7 +23,6 @@ from unbraid.data.dsprites import dsprites
 from unbraid.data.emnist import emnist
 from unbraid.data.factors import FactorSpace
 from unbraid.data.flowers102 import flowers102
-from unbraid.data.found import Found, find_sources, found_once
 from unbraid.data.hue_mnist import hue_mnist
 from unbraid.data.image_folder import image_files, image_folder, read_image
 from unbraid.data.links import check_links
@@ -72,12 +72,12 @@ __all__ = [
     "Dataset",
     "Draw",
     "FactorSpace",
-    "Found",
     "IIDDraw",
     "PairDraw",
     "Renderer",
     "SeesBackground",
     "SetDraw",
+    "Sources",
     "Table",
     "ViewDraw",
     "apply_sampling",
@@ -93,9 +93,9 @@ __all__ = [
     "draw_class",
     "dsprites",
     "emnist",
+    "find_once",
     "find_sources",
     "flowers102",
-    "found_once",
     "from_arrays",
     "from_csv",
     "from_npz",

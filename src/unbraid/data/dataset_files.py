@@ -10,14 +10,14 @@ from unbraid.data.registry import (
     constructor,
     dataset_entry,
     open_dataset,
-    with_found_sources,
+    with_sources,
 )
 from unbraid.data.remote_file import RemoteFile, RemoteFiles
 
 
 def check_dataset(name_or_path: str, root: Path | str | None = None, **options: Any) -> str:
     """Describes in one line a dataset whose files are present and intact; raises otherwise."""
-    options = with_found_sources(checked_constructor(name_or_path, options), options, root)
+    options = with_sources(checked_constructor(name_or_path, options), options, root)
     source, entry = _source(name_or_path, options), dataset_entry(name_or_path)
     fallback = "" if entry is None else entry.fallback
     evidence = "" if source is None else source.verify(source.require(root))

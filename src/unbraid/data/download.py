@@ -60,7 +60,7 @@ class Part:
         return self.path.with_name(self.path.name + ".json")
 
     def resume(self) -> "Resume | None":
-        """Where the download can go on; None without bytes, or if the server cannot tell whether its file changed."""
+        """Where the download can resume; None without bytes, or if the server gives its file no ETag and no date."""
         try:
             stored = read_json(self._record)
             resume = Resume(self.size, stored["validator"], stored["total"])
@@ -127,9 +127,9 @@ def request(
     timeout: float | None = None,
 ) -> Any:
     """The answer to a request; raises TransferError if there is none, or an error that is not accepted."""
-    asked = urllib.request.Request(url, headers={"User-Agent": AGENT, **headers}, method=method)
+    message = urllib.request.Request(url, headers={"User-Agent": AGENT, **headers}, method=method)
     try:
-        return urllib.request.urlopen(asked, timeout=TIMEOUT if timeout is None else timeout)
+        return urllib.request.urlopen(message, timeout=TIMEOUT if timeout is None else timeout)
     except urllib.error.HTTPError as error:
         if error.code in accept:
             return error
@@ -142,10 +142,12 @@ def request(
 
 def _continues(response: HTTPResponse, resume: Resume) -> bool:
     """Whether a partial answer starts where the part ends, in the same file."""
-    found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
-    if found is None or int(found[1]) != resume.have:
+    content_range = re.fullmatch(
+        r"bytes (\d+)-(\d+)/(\d+|\*)", response.headers.get("Content-Range", "").strip()
+    )
+    if content_range is None or int(content_range[1]) != resume.have:
         return False
-    if resume.total is not None and found[3] != "*" and int(found[3]) != resume.total:
+    if resume.total is not None and content_range[3] != "*" and int(content_range[3]) != resume.total:
         return False
     etag = response.headers.get("ETag")
     return etag is None or not resume.validator.startswith('"') or etag == resume.validator

@@ -19,6 +19,7 @@ from unbraid.custom_code import (
     use,
 )
 from unbraid.data.arrays import ARRAY_SUFFIXES, from_npz
+from unbraid.data.auto_sources import AUTO, RESOLVERS, find_once, find_source
 from unbraid.data.celeba import SOURCE as CELEBA
 from unbraid.data.celeba import celeba
 from unbraid.data.colored_digits import colored_mnist, rotation_colored_mnist
@@ -34,7 +35,6 @@ from unbraid.data.expressions import expressions
 from unbraid.data.faces import faces
 from unbraid.data.flowers102 import FILES as FLOWERS102
 from unbraid.data.flowers102 import flowers102
-from unbraid.data.found import AUTO, RESOLVERS, find_source, found_once
 from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.hidden_groups import hidden_groups
 from unbraid.data.hue_mnist import hue_mnist
@@ -111,8 +111,8 @@ def dataset_entry(name: str) -> DatasetEntry | None:
     if is_reference(name):
         code = require_known(name, option="--data")
     else:
-        found = plugin(ENTRY_POINTS, name)
-        code = None if found is None else found.code
+        installed = plugin(ENTRY_POINTS, name)
+        code = None if installed is None else installed.code
     if code is None or isinstance(code, DatasetEntry):
         return code
     if not callable(code):
@@ -145,7 +145,7 @@ def constructor(name_or_path: str) -> Callable[..., Dataset]:
     return lookup(
         "dataset",
         name_or_path,
-        DATASETS | {name: DatasetEntry(found.code) for name, found in plugins(ENTRY_POINTS).items()},
+        DATASETS | {name: DatasetEntry(installed.code) for name, installed in plugins(ENTRY_POINTS).items()},
         or_else=", a folder of images, an .npz or .npy file, a .csv file, or your own FILE.py:FUNCTION",
     ).constructor
 
@@ -184,7 +184,7 @@ def open_dataset(
     if background is None:
         return _open(name_or_path, root, options)
     target_options, background_options = _split_options(name_or_path, background, options)
-    with found_once():
+    with find_once():
         dataset = _open(name_or_path, root, target_options)
         background_dataset = _open(background, root, background_options)
     assert dataset.origin is not None and background_dataset.origin is not None
@@ -227,7 +227,7 @@ def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]
         dataset = make(path, **options)
         dataset.origin = {"name": str(path), "options": _not_default(make, options)}
         return dataset
-    options = with_found_sources(make, options, root)
+    options = with_sources(make, options, root)
     root_option = {"root": None if root is None else Path(root)} if "root" in _parameters(make) else {}
     dataset = make(**root_option, **options)
     if not isinstance(dataset, Dataset):
@@ -240,10 +240,10 @@ def _open(name_or_path: str, root: Path | str | None, options: Mapping[str, Any]
     return dataset
 
 
-def with_found_sources(
+def with_sources(
     make: Callable[..., Dataset], options: Mapping[str, Any], root: Path | str | None
 ) -> dict[str, Any]:
-    """The options of a dataset of Unbraid with what is found under the data root in place of `auto`."""
+    """The options of a dataset of Unbraid with the sources under the data root in place of `auto`."""
     if not make.__module__.startswith("unbraid."):
         return dict(options)
     defaults = {name: parameter.default for name, parameter in inspect.signature(make).parameters.items()}

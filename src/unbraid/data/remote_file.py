@@ -81,22 +81,25 @@ class RemoteFile:
         if self.size is not None and (size := path.stat().st_size) != self.size:
             check_kind(path, Path(self.file).name)  # a web page is named as such
             raise ValueError(f"it has {size:,} bytes, and the published file has {self.size:,}")
-        found = {}
+        digests = {}
         for published in self.hashes:
             algorithm, _, digest = published.partition(":")
             with path.open("rb") as file:
-                found[algorithm] = hashlib.file_digest(file, algorithm).hexdigest()
-            if found[algorithm] == digest:
+                digests[algorithm] = hashlib.file_digest(file, algorithm).hexdigest()
+            if digests[algorithm] == digest:
                 return f"{algorithm} as published"
         check_kind(path, Path(self.file).name)
         if self.hashes and self.check is None:
-            differ = ", ".join(f"{algorithm} is {digest[:12]}…" for algorithm, digest in found.items())
+            differ = ", ".join(f"{algorithm} is {digest[:12]}…" for algorithm, digest in digests.items())
             published = ", ".join(each.partition(":")[2][:12] + "…" for each in self.hashes)
             raise ValueError(f"its {differ}, published is {published}")
         if self.check is not None:
             self.check(path)
         if self.hashes:
-            return f"the content only, because its {' and '.join(found)} is that of another copy than the published one"
+            algorithms = " and ".join(digests)
+            return (
+                f"the content only, because its {algorithms} is that of another copy than the published one"
+            )
         return CONTENT_ONLY
 
     def fetch(self, root: Path | str | None = None) -> Path:

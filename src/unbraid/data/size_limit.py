@@ -46,8 +46,8 @@ def available_memory() -> int | None:
     """The bytes of memory that this process can still get; None where the system does not say."""
     bounds = []
     try:
-        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
-        bounds += [int(found[1]) * 1024] if found else []
+        entry = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+        bounds += [int(entry[1]) * 1024] if entry else []
     except OSError:  # not Linux
         if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
             bounds.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -76,7 +76,7 @@ def _limit_by_user() -> int | None:
     text = os.environ.get(VARIABLE, "").strip().upper()
     if not text:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?B)?", text)
-    if found is None:
+    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?B)?", text)
+    if size is None:
         raise ValueError(f"{VARIABLE} must be a size such as 500MB or 16GB; got {os.environ[VARIABLE]!r}.")
-    return int(float(found[1]) * UNITS[found[2] or ""])
+    return int(float(size[1]) * UNITS[size[2] or ""])

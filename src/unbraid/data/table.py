@@ -191,12 +191,12 @@ class Table(NamedTuple):
     def means(self, columns: Sequence[str], values: Float[np.ndarray, "n f"]) -> list[float]:
         """The mean of the values that each column has."""
         present = [column[~np.isnan(column)] for column in values.T]
-        for name, found in zip(columns, present, strict=True):
-            if not len(found):
+        for name, values_of_column in zip(columns, present, strict=True):
+            if not len(values_of_column):
                 raise ValueError(
                     f"The column {name!r} of {self.path} is empty: leave it out with drop (--drop {name})."
                 )
-        return [float(found.mean()) for found in present]
+        return [float(column.mean()) for column in present]
 
     def values(self, name: str) -> list[str]:
         """The different values of a column, sorted as numbers if all of them are, otherwise as text."""

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from unbraid.objectives import independent_parts
+from unbraid.objectives import find_independent_directions
 from unbraid.strands import Strands
 
 T = TypeVar("T", bound="IndependentDirections")
@@ -20,7 +20,7 @@ class IndependentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     A class is an arbitrary name for a combination of factors, such as a digit on a background. Where the factors
     contribute additively to an embedding, the subembeddings separate the factors, which need not be known. See
-    `unbraid.objectives.independent_parts`.
+    `unbraid.objectives.find_independent_directions`.
 
     After `fit`, `components_` (dimensions of the result, dimensions of X) and `mean_` are the map, `dependence_` is the
     dependence that remains between the subembeddings, and `strands_` are their dimensions: z0, z1, ….
@@ -68,17 +68,17 @@ class IndependentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         seed = self.random_state
         if not isinstance(seed, int):
             seed = int(check_random_state(seed).randint(2**31 - 1))
-        found = independent_parts(
+        directions = find_independent_directions(
             torch.from_numpy(np.array(X, np.float64)),
             torch.from_numpy(classes),
-            parts=self.num_subembeddings,
+            num_subembeddings=self.num_subembeddings,
             directions=self.num_directions,
             seed=seed,
             restarts=self.restarts,
             steps=self.steps,
         )
-        self.mean_, self.components_ = found.center.numpy(), found.matrix.numpy().T
-        self.dependence_ = found.dependence
+        self.mean_, self.components_ = directions.center.numpy(), directions.matrix.numpy().T
+        self.dependence_ = directions.dependence
         size, width = len(self.components_), self.num_directions
         strands = {f"z{k}": range(k * width, (k + 1) * width) for k in range(self.num_subembeddings)}
         self.strands_ = Strands(strands, size=size)

@@ -52,10 +52,10 @@ def parameters(metric: Metric) -> dict[str, inspect.Parameter]:
         fixed_arguments(metric),
         (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD),
     )
-    found = inspect.signature(metric).parameters
+    by_parameter_name = inspect.signature(metric).parameters
     return {
         name: parameter
-        for name, parameter in found.items()
+        for name, parameter in by_parameter_name.items()
         if parameter.kind not in by_name and name not in fixed
     }
 

@@ -65,16 +65,16 @@ def unavailable_metrics(
     """The metrics with an argument that evaluation cannot supply: the reason by the position of the metric."""
     variants = lookup("protocol", protocol, PROTOCOLS)
     test_size = variants.num_test_samples if num_test_samples is None else num_test_samples
-    found = [(metric, *find_metric(metric)) for metric in metrics]
-    for _, name, function in found:
+    named = [(metric, *find_metric(metric)) for metric in metrics]
+    for _, name, function in named:
         check_metric(name, function)
-    if not found:
+    if not named:
         return {}
     sample = EmptySample(method, dataset, size=OBSERVATIONS, seed=0)
     held_out = dataset if test_dataset is None else test_dataset
     test = EmptySample(method, held_out, size=OBSERVATIONS, seed=1) if test_size else None
     reasons: dict[int, str] = {}
-    for position, (metric, name, function) in enumerate(found):
+    for position, (metric, name, function) in enumerate(named):
         strand, _ = split_strand(metric) if isinstance(metric, str) else ("", "")
         train, tested = (one and one.select_strand(strand) if strand else one for one in (sample, test))
         assert train is not None

@@ -45,9 +45,9 @@ def find_metric(metric: str | Metric) -> tuple[str, Metric]:
             raise ValueError(f"A metric is a function; {name} is {function!r:.60}.")
         return custom_code.plain_name(name), function
     available = available_metrics()
-    own = custom_code.known(name)
-    if name not in available and callable(own) and not inspect.isclass(own):
-        return name, own
+    custom = custom_code.known(name)
+    if name not in available and callable(custom) and not inspect.isclass(custom):
+        return name, custom
     return name, lookup("metric", name, available, or_else=", or your own FILE.py:FUNCTION")
 
 
@@ -61,8 +61,8 @@ def metric_reference(metric: str | Metric) -> str:
     name, _ = find_metric(metric)
     if available_metrics().get(name) is metric:
         return name
-    found = custom_code.location(custom_code.use(metric))
-    return f":{found}" if split_strand(found)[0] else found
+    location = custom_code.location(custom_code.use(metric))
+    return f":{location}" if split_strand(location)[0] else location
 
 
 def score_name(metric: str) -> str:
@@ -81,7 +81,7 @@ def available_metrics() -> dict[str, Metric]:
         for name, function in functions.items()
         if inspect.isfunction(function) and _returns_score(function) and required(function) <= SUPPLIED
     }
-    return {name: found.code for name, found in custom_code.plugins(ENTRY_POINTS).items()} | builtin
+    return {name: installed.code for name, installed in custom_code.plugins(ENTRY_POINTS).items()} | builtin
 
 
 def metric_family(metric: Metric) -> str:

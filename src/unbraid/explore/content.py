@@ -34,7 +34,7 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
     """
     method, citation, sentence = about(run)
     pool = min(len(examples.x), POOL * shown)
-    found = _activity(model, examples)
+    dim_activity = _activity(model, examples)
     return {
         "title": f"{method.partition(':')[0]} on {run.data_name}",
         "method": run.method_name,
@@ -43,17 +43,17 @@ def content_of(run: Run, model: Model, examples: Examples, *, shown: int, note: 
         "run": run.identity,
         "note": note,
         "shape": list(model.shape),
-        "strands": [{"name": name, "codes": list(dims)} for name, dims in model.strands.items()],
-        "groups": groups(model.strands, found),
+        "strands": [{"name": name, "dims": list(dims)} for name, dims in model.strands.items()],
+        "groups": groups(model.strands, dim_activity),
         "strand": model.strands.default,
-        "activity": {"amounts": pack_float32(found.amounts), "unit": found.unit},
+        "activity": {"amounts": pack_float32(dim_activity.amounts), "unit": dim_activity.unit},
         "ranges": pack_float32(ranges(model, examples)),
         "center": pack_float32(examples.codes.mean(0)),
-        "spread": pack_float32(examples.codes.std(0)),
+        "std": pack_float32(examples.codes.std(0)),
         "examples": _examples(model, examples, pool, shown),
         "factors": [_factor(examples, factor, pool) for factor in examples.factors],
         "label": examples.label,
-        "matrix": _matrix(run, model, examples, found),
+        "matrix": _matrix(run, model, examples, dim_activity),
         "scores": _scores(run),
     }
 
@@ -96,14 +96,14 @@ def _scores(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def groups(strands: Strands, found: Activity) -> list[dict[str, Any]]:
+def groups(strands: Strands, dim_activity: Activity) -> list[dict[str, Any]]:
     """The dimensions grouped by the smallest strand that contains them, most active first."""
     home: dict[int, str] = {}
     for name, dims in sorted(strands.items(), key=lambda entry: -len(entry[1])):
         home |= dict.fromkeys(dims, name)
-    grouped = {name: [dim for dim in found.order if home.get(dim) == name] for name in strands}
-    grouped["no strand"] = [dim for dim in found.order if dim not in home]
-    return [{"name": name, "codes": dims} for name, dims in grouped.items() if dims]
+    grouped = {name: [dim for dim in dim_activity.order if home.get(dim) == name] for name in strands}
+    grouped["no strand"] = [dim for dim in dim_activity.order if dim not in home]
+    return [{"name": name, "dims": dims} for name, dims in grouped.items() if dims]
 
 
 def ranges(model: Model, examples: Examples) -> Float[np.ndarray, "2 d"]:
@@ -136,21 +136,21 @@ def sheet(x: Observations) -> str:
 
 
 def _activity(model: Model, examples: Examples) -> Activity:
-    found = activity(model, examples.x)
-    if len(found.amounts) == model.strands.size:
-        return found
+    dim_activity = activity(model, examples.x)
+    if len(dim_activity.amounts) == model.strands.size:
+        return dim_activity
     return Activity(examples.codes.numpy().var(0), "variance")  # the posterior covers some dimensions only
 
 
-def _matrix(run: Run, model: Model, examples: Examples, found: Activity) -> dict[str, Any] | None:
+def _matrix(run: Run, model: Model, examples: Examples, dim_activity: Activity) -> dict[str, Any] | None:
     """The matrix with its rows in the order of the sliders."""
-    order = [dim for group in groups(model.strands, found) for dim in group["codes"]]
+    order = [dim for group in groups(model.strands, dim_activity) for dim in group["dims"]]
     matrix = matrix_of(run, model.strands, examples, feature_strand_names(model.method), order)
     if matrix is None:
         return None
     rows = sorted(range(len(matrix.rows)), key=lambda row: min(map(order.index, matrix.rows[row][1])))
     return matrix._asdict() | {
-        "rows": [{"name": matrix.rows[row][0], "codes": list(matrix.rows[row][1])} for row in rows],
+        "rows": [{"name": matrix.rows[row][0], "dims": list(matrix.rows[row][1])} for row in rows],
         "factors": list(matrix.factors),
         "values": np.nan_to_num(matrix.values[rows]).tolist(),
     }

@@ -26,14 +26,14 @@ function unpack(array) {
 // For each element of a result, the index of its source element. `locate` maps coordinates of the result to those of
 // the source, or to null for a zero.
 function positions(shape, source, locate) {
-  const found = new Int32Array(product(shape));
+  const sources = new Int32Array(product(shape));
   const at = shape.map(() => 0);
-  for (let i = 0; i < found.length; i++) {
+  for (let i = 0; i < sources.length; i++) {
     const from = locate(at);
-    found[i] = from === null ? -1 : source.reduce((sum, side, axis) => sum * side + from[axis], 0);
+    sources[i] = from === null ? -1 : source.reduce((sum, side, axis) => sum * side + from[axis], 0);
     for (let axis = shape.length - 1; axis >= 0 && ++at[axis] === shape[axis]; axis--) at[axis] = 0;
   }
-  return found;
+  return sources;
 }
 
 // Source indices of an operand that is broadcast to a shape; null if it has that shape.

@@ -53,7 +53,7 @@ const OPERATIONS = {
     announce(`${strandLabel(state.strand)} of the ${state.editing} ${noun} set to zero.`);
   },
   randomize() {
-    change(state.editing, (codes) => randomize(codes, dimsOf(state.strand), center, spread));
+    change(state.editing, (codes) => randomize(codes, dimsOf(state.strand), center, std));
     announce(`${strandLabel(state.strand)} of the ${state.editing} ${noun} drawn at random.`);
   },
   average() {
@@ -130,7 +130,7 @@ const KEYS = {
 
 // Selects the previous or next dimension, in the order of the sliders.
 function step(by) {
-  const order = content.groups.flatMap(({ codes }) => codes);
+  const order = content.groups.flatMap(({ dims }) => dims);
   choose(order[Math.min(Math.max(order.indexOf(state.dim) + by, 0), order.length - 1)]);
   sliders.get(state.dim)?.input.focus();
 }

@@ -8,9 +8,9 @@ function showNeighbors() {
   const names = decode ? [find("near").value] : [...strands.keys()];
   const codes = state.codes[state.editing], row = state.example[state.editing];
   find("neighbors").replaceChildren(...names.map((name) => {
-    const found = nearest(codes, table, dimsOf(name), NEIGHBORS, row);
+    const neighbors = nearest(codes, table, dimsOf(name), NEIGHBORS, row);
     const attributes = { class: "thumbs", role: "group", "aria-label": `Nearest neighbors by ${strandLabel(name)}` };
-    const line = element("div", attributes, ...found.map(({ row, gap }) => thumbnail(row, shown(gap), () => pick(row))));
+    const line = element("div", attributes, ...neighbors.map(({ row, gap }) => thumbnail(row, shown(gap), () => pick(row))));
     roving(line, () => columnsOf(line));
     return element("div", {}, ...(decode ? [] : [element("h3", { text: name })]), line);
   }));
@@ -34,7 +34,7 @@ function buildMatrix() {
 
 // One row per dimension, under the name of its strand if there are several.
 function matrixRows(matrix) {
-  const home = (row) => content.groups.find(({ codes }) => codes.includes(row.codes[0])).name;
+  const home = (row) => content.groups.find(({ dims }) => dims.includes(row.dims[0])).name;
   const several = new Set(matrix.rows.map(home)).size > 1, built = [];
   matrix.rows.forEach((row, index) => {
     if (several && (index === 0 || home(row) !== home(matrix.rows[index - 1]))) {
@@ -50,7 +50,7 @@ function matrixRows(matrix) {
 function cell(matrix, index, column) {
   const value = matrix.values[index][column];
   const explain = () => { find("cell").textContent = explained(matrix, index, column); };
-  const act = () => { explain(); if (decode) choose(matrix.rows[index].codes[0]); };
+  const act = () => { explain(); if (decode) choose(matrix.rows[index].dims[0]); };
   const button = element("button", { type: "button", text: value.toFixed(2), onfocus: explain, onclick: act });
   const built = element("td", { class: "share", onpointerenter: explain }, button);
   built.style.setProperty("--share", value.toFixed(3));

@@ -54,13 +54,13 @@ def write_explorer(
         max_bytes: Maximum size of the page in bytes.
     """
     opened = run if isinstance(run, Run) else Run(run)
-    content, model, found = load_page_inputs(opened, examples=examples, dataset=dataset, root=root)
-    program = program_of(model, found)
+    content, model, sampled = load_page_inputs(opened, examples=examples, dataset=dataset, root=root)
+    program = program_of(model, sampled)
     if program is not None:
         _check_size(
             opened, BYTES_PER_WEIGHT * sum(value.numel() for value in program.constants.values()), max_bytes
         )
-        exact = not reduced_precision_suffices(model, program, found)
+        exact = not reduced_precision_suffices(model, program, sampled)
         content["program"] = {
             "inputs": program.inputs,
             "constants": pack_constants(program.constants, exact=exact),
@@ -106,47 +106,47 @@ def load_page_inputs(
             raise ValueError(
                 f"{run.folder} cannot be explored, because it has no decoder and its dataset cannot be opened. {error}"
             ) from None
-        found, note = (
+        sampled, note = (
             examples_from_prior(model),
             f"The examples were decoded from samples of the prior. {error}",
         )
     else:
-        found = examples_from_data(model, opened)
+        sampled = examples_from_data(model, opened)
     columns = None if loaded.columns is None else loaded.columns.to_json()
-    return content_of(run, model, found, shown=examples, note=note) | {"columns": columns}, model, found
+    return content_of(run, model, sampled, shown=examples, note=note) | {"columns": columns}, model, sampled
 
 
 def decodes(model: Model) -> bool:
     return has_decoder(model.method)
 
 
-def program_of(model: Model, found: Examples) -> Program | None:
+def program_of(model: Model, examples: Examples) -> Program | None:
     """The decoder as a program; None without a decoder."""
     if not decodes(model):
         return None
     return trace(
         model.method,
-        found.condition[:1]
-        if found.condition is not None and model.method.conditions_on == "nuisances"
+        examples.condition[:1]
+        if examples.condition is not None and model.method.conditions_on == "nuisances"
         else None,
     )
 
 
 @torch.no_grad()
-def reduced_precision_suffices(model: Model, program: Program, found: Examples) -> bool:
+def reduced_precision_suffices(model: Model, program: Program, examples: Examples) -> bool:
     """Whether int16 weights decode as PyTorch does, within TOLERANCE.
 
     Raises:
         ValueError: The program itself does not decode as PyTorch does.
     """
     short = program._replace(constants=round_to_int16(program.constants))
-    noise = torch.randn(CHECKED_CODES, found.codes.shape[1], generator=torch.Generator().manual_seed(0))
+    noise = torch.randn(CHECKED_CODES, examples.codes.shape[1], generator=torch.Generator().manual_seed(0))
     noise[::2] = 0  # every other code is that of an example
-    unit = 1.0 if len(model.shape) == 3 else max(float(found.x.std()), 1e-9)
-    conditional = CONDITION in program.inputs and found.condition is not None
+    unit = 1.0 if len(model.shape) == 3 else max(float(examples.x.std()), 1e-9)
+    conditional = CONDITION in program.inputs and examples.condition is not None
     error = rounded_error = 0.0
-    for row, codes in enumerate((found.codes[:CHECKED_CODES] + found.codes.std(0) * noise).split(1)):
-        condition = found.condition[row : row + 1] if conditional else None  # type: ignore[index]
+    for row, codes in enumerate((examples.codes[:CHECKED_CODES] + examples.codes.std(0) * noise).split(1)):
+        condition = examples.condition[row : row + 1] if conditional else None  # type: ignore[index]
         expected = model.method.decode(codes, condition)
         error = max(error, float((program.run(codes, condition) - expected).abs().max()) / unit)
         rounded_error = max(rounded_error, float((short.run(codes, condition) - expected).abs().max()) / unit)

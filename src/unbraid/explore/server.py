@@ -107,11 +107,11 @@ def application(
     from starlette.routing import Route
 
     opened = run if isinstance(run, Run) else Run(run)
-    content, model, found = load_page_inputs(opened, examples=examples, dataset=dataset, root=root)
+    content, model, sampled = load_page_inputs(opened, examples=examples, dataset=dataset, root=root)
     if not decodes(model):
         raise ValueError(f"{opened.folder} has no decoder to serve. Drop --serve.")
-    conditional = found.condition is not None and model.method.conditions_on == "nuisances"
-    conditions = found.condition.shape[1] if conditional else 0  # type: ignore[union-attr]
+    conditional = sampled.condition is not None and model.method.conditions_on == "nuisances"
+    conditions = sampled.condition.shape[1] if conditional else 0  # type: ignore[union-attr]
     page = render(content, served=True).encode()
     max_bytes = 4 * MAX_CODES * (model.strands.size + conditions)
 

@@ -7,12 +7,12 @@ const find = (id) => document.getElementById(id);
 
 const shape = content.shape, images = shape.length === 3, noun = images ? "image" : "row";
 const size = content.center.shape[0], total = content.examples.codes.shape[0];
-const center = numbers(content.center), spread = numbers(content.spread);
+const center = numbers(content.center), std = numbers(content.std);
 const ranges = numbers(content.ranges), amounts = numbers(content.activity.amounts);
 const table = numbers(content.examples.codes), conditions = numbers(content.examples.condition);
 const rows = numbers(content.examples.rows), largest = rows ? quantile(rows.map(Math.abs), 0.98) : 1;
 const columns = content.columns; // of a table: their names, means and standard deviations
-const strands = new Map(content.strands.map(({ name, codes }) => [name, codes]));
+const strands = new Map(content.strands.map(({ name, dims }) => [name, dims]));
 
 const decode = decoderOf(content), queue = decode && new Queue(decode, (error) => showError(error));
 const SLOTS = decode ? ["first", "second"] : ["first"]; // the images that are shown at once
@@ -21,7 +21,7 @@ const state = {
   example: { first: 0, second: Math.min(1, total - 1) },
   codes: { first: codesOf(0), second: codesOf(Math.min(1, total - 1)) },
   editing: "first",
-  dim: (content.groups.find(({ name }) => name === content.strand) ?? content.groups[0]).codes[0],
+  dim: (content.groups.find(({ name }) => name === content.strand) ?? content.groups[0]).dims[0],
   strand: decode && strands.get(content.strand).length === size ? "" : content.strand, // "": the selected dimension
 };
 

@@ -18,9 +18,9 @@ function zero(codes, strand) {
 }
 
 // The strand sampled from a normal distribution with its mean and standard deviation over the data.
-function randomize(codes, strand, center, spread) {
+function randomize(codes, strand, center, std) {
   const other = codes.slice();
-  for (const dim of strand) other[dim] = center[dim] + spread[dim] * normal();
+  for (const dim of strand) other[dim] = center[dim] + std[dim] * normal();
   return other;
 }
 

@@ -86,8 +86,8 @@ function affected(frames, [channels, height, width]) {
     for (let channel = 0; channel < channels; channel++) {
       const index = channel * area + i;
       const mean = frames.reduce((sum, frame) => sum + frame[index], 0) / frames.length;
-      const spread = Math.sqrt(frames.reduce((sum, frame) => sum + (frame[index] - mean) ** 2, 0) / frames.length);
-      heat[i] = Math.max(heat[i], spread);
+      const std = Math.sqrt(frames.reduce((sum, frame) => sum + (frame[index] - mean) ** 2, 0) / frames.length);
+      heat[i] = Math.max(heat[i], std);
     }
   }
   const max = heat.reduce((a, b) => Math.max(a, b), 0);

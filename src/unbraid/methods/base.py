@@ -251,14 +251,14 @@ def method_class(name: str) -> type[Method]:
     builtin = method_classes()
     if name in builtin:
         return builtin[name]
-    if (found := plugin(ENTRY_POINTS, name)) is not None:
-        return require_method(found.code, name)
+    if (installed := plugin(ENTRY_POINTS, name)) is not None:
+        return require_method(installed.code, name)
     if is_reference(name):
         return require_method(require_known(name, option="--method"), name)
     if inspect.isclass(code := known(name)) and issubclass(code, Method):
         return code
-    installed = {key: found.code for key, found in plugins(ENTRY_POINTS).items()}
-    return lookup("method", name, builtin | installed, or_else=", or your own FILE.py:CLASS")
+    plugin_classes = {key: entry.code for key, entry in plugins(ENTRY_POINTS).items()}
+    return lookup("method", name, builtin | plugin_classes, or_else=", or your own FILE.py:CLASS")
 
 
 def method_reference(cls: type[Method]) -> str:

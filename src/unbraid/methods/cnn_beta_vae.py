@@ -47,8 +47,8 @@ class CNNBetaVAE(Predictor[Batch], Autoencoder[Batch]):
         kl = kl_to_standard_normal(q)
         logits = self.classify(z)
         ce = cross_entropy(logits, labels)
-        parts = {"nll": nll, "kl": kl, "cross_entropy": ce, "accuracy": accuracy(logits, labels)}
-        return Terms(self.lambda_class * ce + nll + self.beta * kl, parts)
+        terms = {"nll": nll, "kl": kl, "cross_entropy": ce, "accuracy": accuracy(logits, labels)}
+        return Terms(self.lambda_class * ce + nll + self.beta * kl, terms)
 
     def players(self) -> tuple[Player, ...]:
         return (Player("model", self.parameters(), self.loss, DEFAULT_OPTIMIZER),)

@@ -38,7 +38,7 @@ class ELBOTerms(NamedTuple):
         return self.nll_x + self.nll_y + beta * (self.kl_x + self.kl_y)
 
     @property
-    def parts(self) -> dict[str, Scalar]:
+    def by_name(self) -> dict[str, Scalar]:
         return {
             "nll": self.nll_x,
             "nll_background": self.nll_y,

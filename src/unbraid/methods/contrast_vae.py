@@ -38,4 +38,4 @@ class ContrastVAE(ContrastAutoencoder):
 
     def loss(self, batch: ContrastBatch) -> Terms:
         elbo = self.elbo_terms(batch)
-        return Terms(elbo.bound(self.kl_weight), elbo.parts | self.extra_logs(elbo))
+        return Terms(elbo.bound(self.kl_weight), elbo.by_name | self.extra_logs(elbo))

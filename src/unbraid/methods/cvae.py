@@ -69,11 +69,11 @@ class CVAE(ContrastAutoencoder):
         elbo = self.elbo_terms(batch)
         tc = log_density_ratio(self.critic(elbo.c_x).to(elbo.c_x.dtype))
         total = elbo.bound(self.kl_weight) + self.gamma * tc
-        parts = elbo.parts | {"tc": tc} | self.extra_logs(elbo)
+        terms = elbo.by_name | {"tc": tc} | self.extra_logs(elbo)
         if not self.joint:
-            return Terms(total, parts, cached=(elbo.c_x.detach(),))
+            return Terms(total, terms, cached=(elbo.c_x.detach(),))
         error = self.error(elbo.c_x)
-        return Terms(total + error, parts | {"critic": error})
+        return Terms(total + error, terms | {"critic": error})
 
     def error(self, codes: Codes) -> Scalar:
         """The critic's cross-entropy between codes and codes with the salient strand of another image."""

@@ -77,8 +77,8 @@ class CVIB(Predictor[Batch], Autoencoder[Batch]):
         logits = self.classify(z)
         ce = cross_entropy(logits, labels)
         total = self.lambda_class * ce + self.beta * kl + self.lambda_invariance * (between + nll)
-        parts = {"nll": nll, "kl": kl, "pairwise_kl": between, "cross_entropy": ce}
-        return Terms(total, parts | {"accuracy": accuracy(logits, labels)})
+        terms = {"nll": nll, "kl": kl, "pairwise_kl": between, "cross_entropy": ce}
+        return Terms(total, terms | {"accuracy": accuracy(logits, labels)})
 
     def decode_parameters(self, codes: Codes, condition: Tensor | None = None) -> Observations:
         return self.decoder(torch.cat([codes, self.nuisances(condition, codes)], 1)).to(codes.dtype)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unbraid.data import CountsLabels, Dataset, Draw
 from unbraid.methods.subembedding_contrast import PairMasks, Positives, SubembeddingContrast
 from unbraid.methods.view_contrastive import FeatureViews, Views, both_views, equal_strands, features_of
-from unbraid.objectives import correlation, dependence, independent_parts, unit_parts
+from unbraid.objectives import correlation, dependence, find_independent_directions, unit_subembeddings
 from unbraid.strands import Strands
 from unbraid.types import Codes, Observations, Scalar, ViewBatch
 
@@ -80,14 +80,16 @@ class IndependentSubembeddings(SubembeddingContrast):
         return True
 
     def normalize(self, z: Codes) -> Codes:
-        return (unit_parts(z, self.num_subembeddings) / self.num_subembeddings**0.5).flatten(1)
+        return (unit_subembeddings(z, self.num_subembeddings) / self.num_subembeddings**0.5).flatten(1)
 
     def contrast_inputs(self, z: Codes) -> tuple[Float[Tensor, "b e"], ...]:
         return (z,)
 
     def regularizer(self, name: str, r: FeatureViews, z: Views, masks: PairMasks) -> Scalar:
         views = (r if name in self.regularize_features else z).unbind(1)
-        return REGULARIZERS[name](torch.cat([unit_parts(view, self.num_subembeddings) for view in views]))
+        return REGULARIZERS[name](
+            torch.cat([unit_subembeddings(view, self.num_subembeddings) for view in views])
+        )
 
     def _init_directions(self) -> None:
         """Buffers for the directions; before the last step, the first dimensions of every subembedding."""
@@ -128,10 +130,10 @@ class IndependentSubembeddings(SubembeddingContrast):
         for batch in batches:
             z.append(self.features_and_embedding(both_views(batch))[1])
             labels.append(cast(Tensor, batch.labels).repeat(2))
-        projection = independent_parts(
+        projection = find_independent_directions(
             torch.cat(z),
             torch.cat(labels),
-            parts=self.num_subembeddings,
+            num_subembeddings=self.num_subembeddings,
             directions=self.independent_directions,
         )
         cast(Tensor, self.center).copy_(projection.center)

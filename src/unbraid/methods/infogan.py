@@ -49,5 +49,5 @@ class InfoGAN(LatentGAN):
         )
 
     def loss(self, batch: Batch) -> Terms:
-        parts = self.generator_terms(batch)
-        return Terms(parts["generator"] + self.lambda_info * parts["information"], parts)
+        terms = self.generator_terms(batch)
+        return Terms(terms["generator"] + self.lambda_info * terms["information"], terms)

@@ -88,11 +88,11 @@ class InfoGANCR(LatentGAN):
         return arguments
 
     def loss(self, batch: Batch) -> Terms:
-        parts = self.generator_terms(batch)
-        parts["contrast"] = self.critic_loss_on_pairs(*self.pairs(batch.x))
+        terms = self.generator_terms(batch)
+        terms["contrast"] = self.critic_loss_on_pairs(*self.pairs(batch.x))
         started = (self.step >= self.contrast_start_step).to(batch.x.dtype)
-        total = parts["generator"] + self.lambda_info * parts["information"]
-        return Terms(total + started * self.lambda_contrast * parts["contrast"], parts)
+        total = terms["generator"] + self.lambda_info * terms["information"]
+        return Terms(total + started * self.lambda_contrast * terms["contrast"], terms)
 
     def critic_loss(self, batch: Batch) -> Terms:
         """The loss of the critic, without gradient to the generator."""

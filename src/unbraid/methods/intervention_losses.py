@@ -96,22 +96,22 @@ class InterventionLosses(FeatureAutoencoder, abc.ABC):
         parameters, _ = decoded.chunk(2)
         x_hat, x_do = self.likelihood.mean(decoded).chunk(2)
         rec = self.likelihood.nll(parameters, batch.x)
-        parts, total = {"nll": rec}, rec if self.reconstruction else torch.zeros_like(rec)
+        terms, total = {"nll": rec}, rec if self.reconstruction else torch.zeros_like(rec)
         if self.lambda_cycle:
             with frozen_batch_stats(self.encoder, self.decoder):
                 back = torch.where(mask, z, self.encode(x_do))  # Z_k = z_k again
-                parts["cycle"] = self.likelihood.nll(self.decode_parameters(back), batch.x)
-            total = total + self.lambda_cycle * parts["cycle"]
+                terms["cycle"] = self.likelihood.nll(self.decode_parameters(back), batch.x)
+            total = total + self.lambda_cycle * terms["cycle"]
         if self.lambda_adv:
             real = x_hat if self.real_gradient else None  # its term would be constant
-            parts["adversarial"] = self.adversarial(real, x_do, saturating=self.saturating)
-            total = total + self.lambda_adv * parts["adversarial"]
+            terms["adversarial"] = self.adversarial(real, x_do, saturating=self.saturating)
+            total = total + self.lambda_adv * terms["adversarial"]
         if self.lambda_translation:
-            parts["translation"] = self.difficulty(z, z_r)
-            total = total + self.lambda_translation * parts["translation"]
+            terms["translation"] = self.difficulty(z, z_r)
+            total = total + self.lambda_translation * terms["translation"]
         shares = variance_share_per_feature(mask[:, :: self.feature_dim], (x_do - x_hat).detach(), batch.x)
-        parts["active"] = count_active(shares)
-        return Terms(total, parts, cached=(x_hat.detach(), x_do.detach()))
+        terms["active"] = count_active(shares)
+        return Terms(total, terms, cached=(x_hat.detach(), x_do.detach()))
 
     def discriminator_loss(
         self, batch: Batch, other: Batch, x_hat: Observations | None = None, x_do: Observations | None = None

@@ -53,4 +53,4 @@ class MMcVAE(ContrastAutoencoder):
         s_b = self.strands.take(elbo.c_y, "salient")
         match, zero = mmd(z_t, z_b, WIDTHS), mmd(s_b, torch.zeros_like(s_b), WIDTHS)
         total = elbo.bound(self.kl_weight) + self.lambda_match * match + self.lambda_zero * zero
-        return Terms(total, elbo.parts | {"match": match, "zero_salient": zero} | self.extra_logs(elbo))
+        return Terms(total, elbo.by_name | {"match": match, "zero_salient": zero} | self.extra_logs(elbo))

@@ -64,4 +64,4 @@ class PrincipledContrast(ContrastAutoencoder):
             )
             bound = bound - self.kl_weight * reduction
         total = bound + scale * (self.lambda_c * zero + self.lambda_z * w2)
-        return Terms(total, elbo.parts | {"zero_salient": zero, "w2": w2})
+        return Terms(total, elbo.by_name | {"zero_salient": zero, "w2": w2})

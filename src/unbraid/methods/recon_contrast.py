@@ -153,18 +153,18 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         kl = 0.5 * (kl_to_standard_normal(q_l) + kl_to_standard_normal(q_m))
         d, d_p = (self.distance(image, x_rec) for image in (x_hat, x_rec_p))
         total = nll + self.beta * kl + self.lambda_swap * d + self.lambda_average * d_p
-        parts = {"nll": nll, "kl": kl, "swap": d, "average": d_p}
+        terms = {"nll": nll, "kl": kl, "swap": d, "average": d_p}
         codes, labels = torch.cat([q_l.mean, q_m.mean]), torch.cat([labels, labels])
         if self.scheme != "cross-entropy":
             z_p = F.normalize(self.strands.take(codes, "predictive"))
-            parts["contrast"] = supcon_loss(z_p, labels, temperature=self.temperature)
-            total = total + self.lambda_contrast * parts["contrast"]
+            terms["contrast"] = supcon_loss(z_p, labels, temperature=self.temperature)
+            total = total + self.lambda_contrast * terms["contrast"]
         if self.scheme != "separate":
             logits = self.classify(codes)
             ce = cross_entropy(logits, labels)
-            parts |= {"cross_entropy": ce, "accuracy": accuracy(logits, labels)}
+            terms |= {"cross_entropy": ce, "accuracy": accuracy(logits, labels)}
             total = total + self.lambda_class * ce
-        return Terms(total, parts, cached=(codes.detach(),))
+        return Terms(total, terms, cached=(codes.detach(),))
 
     def classifier_loss(self, batch: PairBatch, codes: Codes | None = None) -> Terms:
         """The loss of a separate classifier, from the codes if passed, without gradient to the encoder."""

@@ -141,11 +141,11 @@ class SequentialIntervention(InterventionLosses):
         q, q_r = self.posteriors(batch, other)
         z, z_r = self.sampled(q), self.sampled(q_r)
         kl = kl_per_dim(q)
-        total, parts, cached = self.eq_3(batch, z, z_r)
+        total, terms, cached = self.eq_3(batch, z, z_r)
         self.update_kl_average(kl)
-        active = parts.pop("active")
-        parts |= {"kl": kl.sum(), "active": active}
-        return Terms(total + self.kl_weight * parts["kl"], parts, cached)
+        active = terms.pop("active")
+        terms |= {"kl": kl.sum(), "active": active}
+        return Terms(total + self.kl_weight * terms["kl"], terms, cached)
 
     @property
     def kl_weight(self) -> float | Scalar:

@@ -83,7 +83,7 @@ class SRbVAE(ContrastAutoencoder):
         ratio = -sum(map(log_density_ratio, logits))  # E_p[log p - log q], of target and background
         recovered = code_nll(q_x, c_x) + code_nll(self.strand_posterior(q_y, "common"), z_y)
         total = elbo.bound(self.kl_weight) + self.lambda_reverse_kl * (ratio + recovered)
-        return Terms(total, elbo.parts | {"ratio": ratio, "codes": recovered} | self.extra_logs(elbo))
+        return Terms(total, elbo.by_name | {"ratio": ratio, "codes": recovered} | self.extra_logs(elbo))
 
     def critic_loss(self, batch: ContrastBatch) -> Terms:
         """The loss of both critics; no gradient reaches encoder or decoder."""

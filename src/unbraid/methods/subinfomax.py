@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from unbraid.methods.subembedding_contrast import PairMasks, Positives, SubembeddingContrast
 from unbraid.methods.view_contrastive import Features, FeatureViews, Views
-from unbraid.objectives import contrast_gradient, hessian_blocks, infomin, orthogonality, unit_parts
+from unbraid.objectives import contrast_gradient, hessian_blocks, infomin, orthogonality, unit_subembeddings
 from unbraid.types import Codes, Scalar
 
 Pipeline = Literal["separate", "unified"]
@@ -79,7 +79,7 @@ class SubInfoMax(SubembeddingContrast):
     def normalize(self, z: Codes) -> Codes:
         if self.pipeline == "unified":
             return F.normalize(z, dim=1)
-        return unit_parts(z, self.num_subembeddings).flatten(1)
+        return unit_subembeddings(z, self.num_subembeddings).flatten(1)
 
     def contrast_inputs(self, z: Codes) -> tuple[Float[Tensor, "b e"], ...]:
         return z.chunk(self.num_subembeddings, 1) if self.pipeline == "separate" else (z,)
@@ -91,7 +91,7 @@ class SubInfoMax(SubembeddingContrast):
             gradient = gradient_fn(codes.flatten(0, 1), masks)
             return hessian_blocks(gradient.unflatten(1, (self.num_subembeddings, -1)))
         first, second = (
-            unit_parts(view, self.num_subembeddings) for view in (r if on_features else z).unbind(1)
+            unit_subembeddings(view, self.num_subembeddings) for view in (r if on_features else z).unbind(1)
         )
         if name == "infomin":  # within each view
             per_view = [infomin(view, temperature=self.temperature) for view in (first, second)]

@@ -18,7 +18,7 @@ from unbraid.methods.view_contrastive import (
     same_label,
 )
 from unbraid.nn import BatchNorm1d, backbone
-from unbraid.objectives import info_nce, unit_parts
+from unbraid.objectives import info_nce, unit_subembeddings
 from unbraid.strands import Strands
 from unbraid.types import Codes, Observations, Terms, ViewBatch
 
@@ -80,7 +80,7 @@ class SupervisedSubembeddings(Method[ViewBatch]):
                 f"{0 if first is None else first.shape[1]}. Use a dataset with factors, such as mnist-stl10."
             )
         r = torch.stack(self.encode(both_views(batch)).chunk(2), 1).flatten(0, 1)
-        r_k = unit_parts(self.standardize(r), self.num_subembeddings)
+        r_k = unit_subembeddings(self.standardize(r), self.num_subembeddings)
         infomax = [
             info_nce(r_k[:, k], same_label(first[:, k], second[:, k]), temperature=self.temperature)
             for k in range(self.num_subembeddings)

@@ -122,8 +122,8 @@ class VFAE(Predictor[Batch]):
         logits = self.classifier(z1).to(z1.dtype)
         ce = cross_entropy(logits, labels)
         total = nll + kl1 + kl2 + self.lambda_class * ce + self.lambda_invariance * mmd
-        parts = {"nll": nll, "kl1": kl1, "kl2": kl2, "mmd": mmd, "cross_entropy": ce}
-        return Terms(total, parts | {"accuracy": accuracy(logits, labels)})
+        terms = {"nll": nll, "kl1": kl1, "kl2": kl2, "mmd": mmd, "cross_entropy": ce}
+        return Terms(total, terms | {"accuracy": accuracy(logits, labels)})
 
     def discrepancy(self, z1: Codes, s: Nuisances) -> Scalar:
         """MMD(z1 | s), with a Gaussian kernel whose squared width is the number of dimensions."""

@@ -27,7 +27,7 @@ from unbraid.metrics.modularity import Modularity, modularity
 from unbraid.metrics.probe import Probe, probe
 from unbraid.metrics.sap import SAP, sap
 from unbraid.metrics.spectrum import Spectrum, spectrum
-from unbraid.metrics.spread_rank import SpreadRank, spread_rank
+from unbraid.metrics.std_rank import StdRank, std_rank
 from unbraid.metrics.translation_difficulty import TranslationDifficulty, translation_difficulty
 from unbraid.metrics.udr import UDR, udr
 from unbraid.metrics.variation_predictability import VariationPredictability, variation_predictability
@@ -63,7 +63,7 @@ __all__ = [
     "Modularity",
     "Probe",
     "Spectrum",
-    "SpreadRank",
+    "StdRank",
     "TranslationDifficulty",
     "VariationPredictability",
     "active_dims",
@@ -98,7 +98,7 @@ __all__ = [
     "probe",
     "sap",
     "spectrum",
-    "spread_rank",
+    "std_rank",
     "translation_difficulty",
     "udr",
     "variation_predictability",

@@ -13,7 +13,7 @@ from unbraid.metrics.mcc import mcc
 class LatentMCC(NamedTuple):
     score: float  # mean over latents, in [0, 1]
     per_latent: Float[np.ndarray, " k"]
-    codes: Int[np.ndarray, " k"]  # the dimension matched to each latent
+    dims: Int[np.ndarray, " k"]  # the dimension matched to each latent
     n: int
     protocol: str
 
@@ -24,7 +24,7 @@ class LatentMCC(NamedTuple):
 class LatentR2(NamedTuple):
     score: float  # mean over latents, at most 1
     per_latent: Float[np.ndarray, " k"]
-    codes: Int[np.ndarray, " w"]  # the dimensions of highest variance, inputs of the linear map
+    dims: Int[np.ndarray, " w"]  # the dimensions of highest variance, inputs of the linear map
     n: int
 
     higher_is_better = True

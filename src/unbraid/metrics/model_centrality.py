@@ -43,7 +43,7 @@ def cross_votes(
     decode_fn: Sequence[Callable[[np.ndarray], np.ndarray]],
     encode_factors: Sequence[Callable[[np.ndarray], np.ndarray]],
     *,
-    codes: int,
+    latent_dim: int,
     rng: np.random.Generator,
     groups: int = 500,
     size: int = 100,
@@ -52,7 +52,7 @@ def cross_votes(
     """Agreement matrix of models, from their functions from codes to images and from images to codes.
 
     Model i generates `groups` groups of `size` images from its prior (`uniform` on [-1, 1] or standard `normal`), with
-    one of its `codes` dimensions fixed in each group. Model j encodes them and votes for its dimension of least
+    one of its `latent_dim` dimensions fixed in each group. Model j encodes them and votes for its dimension of least
     relative variance. The agreement is the accuracy of the majority vote on the same groups (protocol of InfoGAN-CR,
     without held-out votes). Constant dimensions of model j do not vote. The diagonal is 1.
     """
@@ -66,12 +66,12 @@ def cross_votes(
     models = len(decode_fn)
     agreement = np.eye(models)
     for i in range(models):
-        drawn = rng.uniform(-1, 1, (groups, size, codes))
+        codes = rng.uniform(-1, 1, (groups, size, latent_dim))
         if prior == "normal":
-            drawn = rng.standard_normal((groups, size, codes))
-        fixed = rng.integers(codes, size=groups)
-        drawn[np.arange(groups), :, fixed] = drawn[np.arange(groups), :1, fixed]
-        images = decode_fn[i](drawn.reshape(groups * size, codes))
+            codes = rng.standard_normal((groups, size, latent_dim))
+        fixed = rng.integers(latent_dim, size=groups)
+        codes[np.arange(groups), :, fixed] = codes[np.arange(groups), :1, fixed]
+        images = decode_fn[i](codes.reshape(groups * size, latent_dim))
         for j in range(models):
             if i != j:
                 agreement[i, j] = _vote_accuracy(encode_factors[j](images), fixed, groups, size)

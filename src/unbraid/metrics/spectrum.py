@@ -11,7 +11,7 @@ from unbraid.metrics.arrays import as_codes
 
 class Spectrum(NamedTuple):
     score: float  # number of dimensions before the knee
-    spreads: Float[np.ndarray, " d"]  # standard deviations, in descending order
+    stds: Float[np.ndarray, " d"]  # standard deviations, in descending order
     order: Int[np.ndarray, " d"]  # the dimensions in this order
     drop: float  # std of the last informative dimension / std of the next
     bend: float  # slope of the curve before the knee / slope after it

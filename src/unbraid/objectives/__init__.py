@@ -39,13 +39,13 @@ from unbraid.objectives.feature_variance import (
     variance_shares,
 )
 from unbraid.objectives.gradient_reversal import reverse_gradient
-from unbraid.objectives.independent_parts import Directions, independent_parts
+from unbraid.objectives.independent_directions import Directions, find_independent_directions
 from unbraid.objectives.info_nce import contrast_gradient, info_nce, supcon_loss
 from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mmd
 from unbraid.objectives.pairwise_kl import pairwise_kl
 from unbraid.objectives.reweighting import adversarial_terms, normalized_weights
 from unbraid.objectives.shared_dims import average_posterior, product_posterior, replace_shared, shared_mask
-from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_parts
+from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_subembeddings
 from unbraid.objectives.total_correlation import Decomposition, Sampling, decompose, total_correlation
 from unbraid.objectives.translation import Translator, two_rows
 from unbraid.objectives.translator_spec import MLPTranslator, MLPTranslatorSGD, TranslatorSpec
@@ -86,10 +86,10 @@ __all__ = [
     "factorial_nll",
     "fast_group_mmd",
     "fast_mmd",
+    "find_independent_directions",
     "gaussian_kernel",
     "gaussian_nll",
     "hessian_blocks",
-    "independent_parts",
     "info_nce",
     "infomin",
     "jensen_shannon",
@@ -116,7 +116,7 @@ __all__ = [
     "total_variance",
     "two_rows",
     "unchanged_mask",
-    "unit_parts",
+    "unit_subembeddings",
     "variance_share_per_feature",
     "variance_shares",
 ]

@@ -11,13 +11,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from unbraid.distributed import all_gather
-from unbraid.objectives.subembeddings import Parts
+from unbraid.objectives.subembeddings import Subembeddings
 from unbraid.types import Scalar
 
 EPS = 1e-12
 
 
-def dependence(z: Parts, *, width: float = 0.7) -> Scalar:
+def dependence(z: Subembeddings, *, width: float = 0.7) -> Scalar:
     r"""Centered alignment of Gaussian kernels, in [0, 1] per pair, summed over pairs of subembeddings.
 
     .. math:: \sum_{k < k'} \frac{\langle \tilde K_k, \tilde K_{k'} \rangle}
@@ -41,7 +41,7 @@ def dependence(z: Parts, *, width: float = 0.7) -> Scalar:
     return torch.stack(aligned).sum() if aligned else z.new_zeros(())
 
 
-def correlation(z: Parts) -> Scalar:
+def correlation(z: Subembeddings) -> Scalar:
     r"""Squared correlations between the dimensions of different subembeddings, summed over pairs of subembeddings and
     averaged over the dimensions of one.
 

@@ -14,10 +14,10 @@ from torch.nn import functional as F
 from unbraid.distributed import all_gather, rank
 from unbraid.types import Scalar
 
-Parts = Float[Tensor, "b s e"]
+Subembeddings = Float[Tensor, "b s e"]
 
 
-def infomin(z: Parts, *, temperature: float) -> Scalar:
+def infomin(z: Subembeddings, *, temperature: float) -> Scalar:
     r"""Negated InfoNCE between subembeddings, which minimizes a lower bound on mutual information (Eq. 4).
 
     .. math:: R = \sum_{k ≠ k'} \frac1b \sum_i
@@ -36,7 +36,7 @@ def infomin(z: Parts, *, temperature: float) -> Scalar:
     return total
 
 
-def orthogonality(z1: Parts, z2: Parts, *, permuted: bool = False) -> Scalar:
+def orthogonality(z1: Subembeddings, z2: Subembeddings, *, permuted: bool = False) -> Scalar:
     r"""The absolute cosines between subembeddings of both views of an image (Eq. 5), a mean over i and j.
 
     .. math:: R = \sum_{k ≠ k'} \frac1{2b} \sum_i \frac12 \sum_{j ∈ \{i, i'\}} |z_{i,k} \cdot z_{j,k'}|
@@ -54,7 +54,7 @@ def orthogonality(z1: Parts, z2: Parts, *, permuted: bool = False) -> Scalar:
     return between.sum() - between.diagonal().sum()
 
 
-def hessian_blocks(gradient: Parts, *, epsilon: float = 1e-12) -> Scalar:
+def hessian_blocks(gradient: Subembeddings, *, epsilon: float = 1e-12) -> Scalar:
     r"""The Frobenius norm of the off-diagonal blocks of the Gauss-Newton matrix, a mean over rows (Eqs. 7, 8).
 
     .. math:: R = \frac1b \sum_i \sqrt{ε + \sum_{k < k'} \| g_{i,k} g_{i,k'}^T \|_F^2}
@@ -68,6 +68,6 @@ def hessian_blocks(gradient: Parts, *, epsilon: float = 1e-12) -> Scalar:
     return (epsilon + blocks.sum((1, 2))).sqrt().mean()
 
 
-def unit_parts(codes: Float[Tensor, "b d"], count: int) -> Parts:
+def unit_subembeddings(codes: Float[Tensor, "b d"], count: int) -> Subembeddings:
     """The code split into `count` subembeddings of equal size, each normalized to length 1."""
     return F.normalize(codes.unflatten(1, (count, -1)), dim=2)

@@ -24,8 +24,8 @@ def joint(model: Model, dataset: Dataset) -> Chart:
 
 def importance(model: Model, dataset: Dataset) -> Chart:
     """The importance of each dimension or strand for each factor, as stored with the score `dci`."""
-    found, pair = stored_importances(model, dataset), correlated_factors(dataset)
-    importances, names = np.stack(list(found.values()), 1), list(found)
+    by_factor, pair = stored_importances(model, dataset), correlated_factors(dataset)
+    importances, names = np.stack(list(by_factor.values()), 1), list(by_factor)
     rows = [str(row) for row in _scored_rows(model)]
     unit = "dimension" if rows[0].isdecimal() else "strand"
     return chart_of(

@@ -30,7 +30,7 @@ from unbraid.report.subembeddings import view_pairs
 from unbraid.runs import Model
 from unbraid.types import ViewBatch
 
-Draw = Callable[[Model, Dataset], Figure | Chart]
+FigureFunction = Callable[[Model, Dataset], Figure | Chart]
 
 
 class Need(NamedTuple):
@@ -44,7 +44,7 @@ class FigureEntry(NamedTuple):
     """A figure as the report declares it."""
 
     heading: str
-    draw: Draw
+    draw: FigureFunction
     needs: tuple[Need, ...] = ()
     scores: tuple[str, ...] = ()  # metrics whose stored scores it shows
     by_default: Callable[[Model, Dataset], bool] = lambda model, dataset: (

@@ -43,12 +43,12 @@ def spectrum_chart(
 ) -> "Figure":
     """Sorted standard deviations on a logarithmic scale (Fig. 4); a spectrum is shown with its knee if it has one."""
     figure, (axes,) = panels_of(1, dark, width=4.2, height=2.9)
-    for color, (name, found) in zip(DARK_COLORS if dark else COLORS, spectra.items(), strict=False):
-        if isinstance(found, Spectrum):
-            stds, knee = found.spreads, found.score if found.bend > KNEE else None
+    for color, (name, spectrum) in zip(DARK_COLORS if dark else COLORS, spectra.items(), strict=False):
+        if isinstance(spectrum, Spectrum):
+            stds, knee = spectrum.stds, spectrum.score if spectrum.bend > KNEE else None
             label = f"{name}, no knee" if knee is None else f"{name}, knee at {knee:.0f}"
         else:
-            stds, knee, label = found, None, name
+            stds, knee, label = spectrum, None, name
         axes.plot(np.arange(1, len(stds) + 1), stds, color=color, linewidth=1.5, label=label)
         if knee is not None:
             axes.axvline(knee + 0.5, color=color, linewidth=0.7, linestyle=":")
@@ -72,7 +72,7 @@ def recovery_chart(
 
     The recovered latents have the signs that correlate best with the true latents.
     """
-    spectra = sum(found.spectrum is not None for found in recovered.values())
+    spectra = sum(model.spectrum is not None for model in recovered.values())
     figure, panels = panels_of(2 + len(recovered) + spectra, dark, width=2.5, height=2.5, columns=columns)
     rest = iter(panels[2:])
     shown = np.random.default_rng(0).permutation(len(latents))[:POINTS]
@@ -86,36 +86,36 @@ def recovery_chart(
         "observations, two principal axes",
         dark,
     )
-    for title, found in recovered.items():
-        points = found.codes[:, found.dims]
+    for title, model in recovered.items():
+        points = model.codes[:, model.dims]
         signs = [np.sign(np.corrcoef(points[:, k], latents[:, k])[0, 1]) for k in range(latents.shape[1])]
-        heading = f"{title}\nR² {found.r2:.3f}, MCC {found.mcc:.3f}"
+        heading = f"{title}\nR² {model.r2:.3f}, MCC {model.mcc:.3f}"
         _scatter(next(rest), (points * signs)[shown], components[shown], heading, dark)
-        if found.spectrum is not None:
-            _spectrum_panel(next(rest), found.spectrum, latents, dark)
+        if model.spectrum is not None:
+            _spectrum_panel(next(rest), model.spectrum, latents, dark)
     return figure
 
 
-def _spectrum_panel(axes: "Axes", found: Spectrum, latents: Float[np.ndarray, "n k"], dark: bool) -> None:
+def _spectrum_panel(axes: "Axes", spectrum: Spectrum, latents: Float[np.ndarray, "n k"], dark: bool) -> None:
     """The spectrum of a code and the standard deviations of the true latents."""
     color = foreground_color(dark)
-    ranks = range(1, len(found.spreads) + 1)
-    axes.semilogy(ranks, found.spreads, "o-", color=color, markersize=3, linewidth=1)
+    ranks = range(1, len(spectrum.stds) + 1)
+    axes.semilogy(ranks, spectrum.stds, "o-", color=color, markersize=3, linewidth=1)
     truth = np.sort(latents.std(0))[::-1]
     axes.semilogy(range(1, len(truth) + 1), truth, "s", color="#9aa0a8", markersize=5, zorder=0)
-    axes.set_title(f"\nspectrum, knee at {found.score:.0f}", loc="left", fontsize=9, color=color)
+    axes.set_title(f"\nspectrum, knee at {spectrum.score:.0f}", loc="left", fontsize=9, color=color)
 
 
 def recovered_latents(run: Run, codes: Float[np.ndarray, "n d"]) -> Recovered:
     """What the model of a run recovered, as evaluation stored it; raises without the scores."""
     scores = {name: stored_score(run, name) for name in RECOVERY_SCORES}
-    mcc, r2, spread = scores.values()
-    if mcc is None or r2 is None or spread is None:
+    mcc, r2, spectrum = scores.values()
+    if mcc is None or r2 is None or spectrum is None:
         raise ValueError(
             f"{run.folder} lacks one of the scores {', '.join(scores)}. Run unbraid evaluate RUN --metrics "
             f"{','.join(scores)}."
         )
-    dims = np.asarray(mcc["evidence"]["codes"])
+    dims = np.asarray(mcc["evidence"]["dims"])
     return Recovered(codes, dims, r2["value"], mcc["value"], _spectrum_of(run))
 
 
@@ -124,8 +124,8 @@ def _spectrum_of(run: Run | None) -> Spectrum:
     score, drop, bend = (stored_score(run, SPECTRUM_SCORE + field) for field in ("", ".drop", ".bend"))
     if score is None or drop is None or bend is None:
         raise ValueError(f"The run lacks the score {SPECTRUM_SCORE}.")
-    spreads, order = (np.asarray(score["evidence"][name]) for name in ("spreads", "order"))
-    return Spectrum(score["value"], spreads, order, drop["value"], bend["value"], score["n"])
+    stds, order = (np.asarray(score["evidence"][name]) for name in ("stds", "order"))
+    return Spectrum(score["value"], stds, order, drop["value"], bend["value"], score["n"])
 
 
 def stored_spectrum(model: Model, dataset: Dataset) -> Chart:
@@ -148,11 +148,11 @@ def recovery(model: Model, dataset: Dataset) -> Chart:
         raise ValueError(f"{dataset.name} has no true latents, or the model has no run with scores.")
     x = tables.observe(rows)
     latents, components = tables.latents.informative(rows).numpy(), tables.combinations[rows].numpy()
-    found = recovered_latents(model.run, model.encode(x).numpy())
+    recovered = recovered_latents(model.run, model.encode(x).numpy())
     return chart_of(
         "Recovered latents",
         "True latents, observations, and the dimensions of highest variance.",
-        partial(recovery_chart, x.numpy(), latents, components, {"recovered": found}),
+        partial(recovery_chart, x.numpy(), latents, components, {"recovered": recovered}),
     )
 
 

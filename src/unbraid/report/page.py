@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from unbraid.files import write_atomically
 from unbraid.report.charts import Curves, curve_chart, curves_of, file_bytes
-from unbraid.report.figure_table import FIGURES, Draw, FigureEntry
+from unbraid.report.figure_table import FIGURES, FigureEntry, FigureFunction
 from unbraid.report.figures import ACTIVE_THRESHOLD
 from unbraid.report.rendering import templates, uri
 from unbraid.report.run_view import (
@@ -38,7 +38,7 @@ def write_report(
     title: str | None = None,
     root: Path | str | None = None,
     page_text: PageText | None = None,
-    figures: Sequence[str | Draw | FigureEntry] = (),
+    figures: Sequence[str | FigureFunction | FigureEntry] = (),
 ) -> Path:
     """Writes a self-contained HTML page about finished runs, and the figures of each run to its folder.
 

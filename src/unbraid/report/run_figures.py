@@ -8,7 +8,7 @@ from unbraid.custom_code import is_reference, use
 from unbraid.data import Dataset
 from unbraid.methods import HasFigures
 from unbraid.report.charts import Chart
-from unbraid.report.figure_table import FIGURES, Draw, FigureEntry
+from unbraid.report.figure_table import FIGURES, FigureEntry, FigureFunction
 from unbraid.report.figures import Figure
 from unbraid.report.stored import stored_score
 from unbraid.runs import Model, Run
@@ -26,7 +26,7 @@ class Unscored(NamedTuple):
     metrics: tuple[str, ...] = ()
 
 
-class Drawn(NamedTuple):
+class RunFigures(NamedTuple):
     """The figures and charts of a run by name, a sentence on those that failed, and what lacks a score."""
 
     figures: dict[str, Figure]
@@ -35,17 +35,19 @@ class Drawn(NamedTuple):
     unscored: Unscored = Unscored()
 
 
-def make_figures(model: Model, dataset: Dataset, wanted: Sequence[str | Draw | FigureEntry] = ()) -> Drawn:
+def make_figures(
+    model: Model, dataset: Dataset, requested: Sequence[str | FigureFunction | FigureEntry] = ()
+) -> RunFigures:
     """All figures and charts of a model.
 
     Args:
         model: A trained model.
         dataset: The dataset of the run.
-        wanted: Names of figures, functions of a model and a dataset, or references of your own functions. Default:
+        requested: Names of figures, functions of a model and a dataset, or references of your own functions. Default:
             those that the method chooses (`HasFigures`), otherwise all for which it has the abilities.
     """
-    entries, problems = _chosen(model, dataset, wanted)
-    drawn = Drawn({}, {})
+    entries, problems = _chosen(model, dataset, requested)
+    result = RunFigures({}, {})
     for name, entry in entries.items():
         if any(stored_score(model.run, metric) is None for metric in entry.scores):
             continue
@@ -57,15 +59,15 @@ def make_figures(model: Model, dataset: Dataset, wanted: Sequence[str | Draw | F
             problems.append(f"{entry.heading}: {type(error).__name__}: {_sentence(error)}")
         else:
             if isinstance(figure, Chart):
-                drawn.charts[name] = figure
+                result.charts[name] = figure
             elif isinstance(figure, Figure):
-                drawn.figures[name] = figure if figure.heading else figure._replace(heading=entry.heading)
+                result.figures[name] = figure if figure.heading else figure._replace(heading=entry.heading)
             else:
                 kind = type(figure).__name__
                 problems.append(
                     f"{name} must return an unbraid.report.Figure or Chart; it returned a {kind}."
                 )
-    return drawn._replace(
+    return result._replace(
         missing=_missing(problems, has_figures=bool(entries) or len(model.shape) == 3),
         unscored=_unscored(model, dataset, entries),
     )
@@ -116,15 +118,15 @@ def named_entry(figure: Any) -> tuple[str, FigureEntry]:
     heading = " ".join(sentence.split())
     if not heading or len(heading) > MAX_HEADING:
         heading = name.replace("_", " ").capitalize()
-    return name, FigureEntry(heading, cast(Draw, figure))
+    return name, FigureEntry(heading, cast(FigureFunction, figure))
 
 
 def _chosen(
-    model: Model, dataset: Dataset, wanted: Sequence[str | Draw | FigureEntry]
+    model: Model, dataset: Dataset, requested: Sequence[str | FigureFunction | FigureEntry]
 ) -> tuple[dict[str, FigureEntry], list[str]]:
     """The figures that can be drawn, and a sentence for each figure that was asked for and cannot."""
-    if wanted:
-        entries = dict(map(named_entry, wanted))
+    if requested:
+        entries = dict(map(named_entry, requested))
         lacking = {name: entry.unmet(model, dataset) for name, entry in entries.items()}
         problems = [f"{name} needs {' and '.join(needs)}." for name, needs in lacking.items() if needs]
         return {name: entry for name, entry in entries.items() if not lacking[name]}, problems
@@ -141,7 +143,7 @@ def _choice_of_method(model: Model) -> tuple[dict[str, FigureEntry] | None, list
     entries: dict[str, FigureEntry] = {}
     problems: list[str] = []
     try:
-        chosen: Iterable[str | Draw | FigureEntry] = model.method.figures()
+        chosen: Iterable[str | FigureFunction | FigureEntry] = model.method.figures()
         for figure in chosen:
             try:
                 name, entry = named_entry(figure)

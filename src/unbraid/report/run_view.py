@@ -16,11 +16,11 @@ from unbraid.options import first_sentence
 from unbraid.progress import duration
 from unbraid.report.charts import Chart, curve_chart, curves_of, file_bytes, kl_chart
 from unbraid.report.command import command_of
-from unbraid.report.figure_table import Draw, FigureEntry
+from unbraid.report.figure_table import FigureEntry, FigureFunction
 from unbraid.report.figures import Figure
 from unbraid.report.image_grid import png_bytes
 from unbraid.report.probe_table import ProbeTable, probe_table
-from unbraid.report.run_figures import ROWS, Drawn, Unscored, make_figures, named_entry, shows_images
+from unbraid.report.run_figures import ROWS, RunFigures, Unscored, make_figures, named_entry, shows_images
 from unbraid.report.scores import kl_table
 from unbraid.report.subembeddings import accuracy_chart, strand_accuracies
 from unbraid.runs import Run, load, method_of, training_dataset
@@ -52,7 +52,7 @@ def view_run(
     label: str,
     root: Path | str | None = None,
     *,
-    figures: Sequence[str | Draw | FigureEntry] = (),
+    figures: Sequence[str | FigureFunction | FigureEntry] = (),
     needs_code: bool = False,
 ) -> RunView:
     """Everything that a report shows of a run; `missing` names what could not be drawn.
@@ -72,9 +72,9 @@ def view_run(
     except (ValueError, OSError, RuntimeError) as error:
         if needs_code and isinstance(error, CodeNotNamed):
             raise
-        drawn = Drawn({}, {}, f"No figures for this run. {error}" if shows_images(run) else ROWS)
+        result = RunFigures({}, {}, f"No figures for this run. {error}" if shows_images(run) else ROWS)
     else:
-        drawn = make_figures(model, dataset, figures)
+        result = make_figures(model, dataset, figures)
     try:
         command, no_command = command_of(run), ""
     except ValueError as error:
@@ -86,11 +86,11 @@ def view_run(
         citation=citation,
         sentence=sentence,
         summary=_summary(run),
-        figures=drawn.figures,
-        charts=drawn.charts,
+        figures=result.figures,
+        charts=result.charts,
         probe_table=probe_table(run),
-        missing=drawn.missing,
-        unscored=drawn.unscored,
+        missing=result.missing,
+        unscored=result.unscored,
         command=command,
         no_command=no_command,
     )

@@ -19,13 +19,13 @@ def stored_score(run: Run | None, metric: str, *, evidence: bool = False) -> Map
     """
     if run is None:
         return None
-    found = [
+    scores = [
         score
         for score in run.scores()
         if score["metric"] == metric and (not evidence or score.get("evidence"))
     ]
-    on_training_data = [score for score in found if "on" not in score]
-    return next(reversed(on_training_data or found), None)
+    on_training_data = [score for score in scores if "on" not in score]
+    return next(reversed(on_training_data or scores), None)
 
 
 def evidence_table(score: Mapping[str, Any], name: str, dims: int) -> Float[np.ndarray, "..."]:

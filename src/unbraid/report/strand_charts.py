@@ -21,21 +21,21 @@ MAX_DIMS = 16  # maximum number of dimensions shown per strand
 
 def changes(model: Model, dataset: Dataset) -> Chart:
     """Change of each dimension when one factor changes."""
-    found = dim_changes(model, dataset)
+    dims_by_factor = dim_changes(model, dataset)
     return chart_of(
         "Change per dimension when one factor changes",
         "Mean change of each dimension when one factor changes; 1 is the mean difference of two random images.",
-        lambda dark: change_chart(found, model.strands, dark=dark),
+        lambda dark: change_chart(dims_by_factor, model.strands, dark=dark),
     )
 
 
 def maps(model: Model, dataset: Dataset) -> Chart:
     """A t-SNE map per strand."""
-    found = strand_maps(model, dataset)
+    maps_of_strands = strand_maps(model, dataset)
     return chart_of(
         "t-SNE per strand",
-        f"t-SNE of each strand, colored by {found.factor}.",
-        lambda dark: map_chart(found, dark=dark),
+        f"t-SNE of each strand, colored by {maps_of_strands.factor}.",
+        lambda dark: map_chart(maps_of_strands, dark=dark),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from unbraid.files import write_atomically
 from unbraid.progress import duration
 from unbraid.report.charts import curves_of, file_bytes
-from unbraid.report.figure_table import Draw, FigureEntry
+from unbraid.report.figure_table import FigureEntry, FigureFunction
 from unbraid.report.page import PageText, shared
 from unbraid.report.rendering import templates, uri
 from unbraid.report.run_view import RunView, view_run, with_explorers
@@ -50,7 +50,7 @@ def write_study_report(
     *,
     title: str | None = None,
     root: Path | str | None = None,
-    figures: Sequence[str | Draw | FigureEntry] = (),
+    figures: Sequence[str | FigureFunction | FigureEntry] = (),
 ) -> Path:
     """Writes one self-contained HTML page about a study.
 
@@ -143,7 +143,7 @@ def _typical(group: Sequence[tuple[Plan, Run]]) -> tuple[Plan, Run]:
             settings.setdefault(str(to_json(options)), []).append((value, (plan, run)))
     if not settings:
         return group[0]
-    means = {name: sum(value for value, _ in found) / len(found) for name, found in settings.items()}
+    means = {name: sum(value for value, _ in scored) / len(scored) for name, scored in settings.items()}
     best = max(means, key=lambda name: direction * means[name])
     return min(settings[best], key=lambda one: abs(one[0] - means[best]))[1]
 
@@ -172,9 +172,9 @@ def _facts(study: StudyFolder) -> list[tuple[str, str]]:
         "seeds": ", ".join(map(str, sorted({run.seed for run in runs}))),
         "steps": ", ".join(f"{steps:,}" for steps in sorted({run.steps for run in runs})),
         "training time": duration(sum(histories)) if histories else "",
-        "devices": "; ".join(dict.fromkeys(found.get("device", "") for found in versions)),
-        "Unbraid": ", ".join(dict.fromkeys(found.get("unbraid", "") for found in versions)),
-        "torch": ", ".join(dict.fromkeys(found.get("torch", "") for found in versions)),
+        "devices": "; ".join(dict.fromkeys(version.get("device", "") for version in versions)),
+        "Unbraid": ", ".join(dict.fromkeys(version.get("unbraid", "") for version in versions)),
+        "torch": ", ".join(dict.fromkeys(version.get("torch", "") for version in versions)),
     }
     return [(name, value) for name, value in facts.items() if value]
 

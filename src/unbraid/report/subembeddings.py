@@ -147,7 +147,7 @@ def strand_accuracies(run: Run) -> dict[str, dict[str, float]]:
 
 def _accuracies(run: Run, metric: str) -> dict[str, float]:
     scores = {score["metric"]: score["value"] for score in run.scores()}
-    found = {
+    values = {
         name.removeprefix(f"{metric}."): value
         for name, value in scores.items()
         if name.startswith(f"{metric}.")
@@ -155,14 +155,18 @@ def _accuracies(run: Run, metric: str) -> dict[str, float]:
     whole = metric.rpartition(":")[0] or "code"
     table = {
         name.removeprefix("accuracy.").replace("whole.", f"{whole}."): value
-        for name, value in found.items()
+        for name, value in values.items()
         if name.startswith("accuracy.")
     }
-    return table | {name: value for name, value in found.items() if name.startswith("chance.")}
+    return table | {name: value for name, value in values.items() if name.startswith("chance.")}
 
 
-def _grid(table: Mapping[str, float]) -> tuple[list[str], list[str], Float[np.ndarray, "parts factors"]]:
+def _grid(table: Mapping[str, float]) -> tuple[list[str], list[str], Float[np.ndarray, "strands factors"]]:
     keys = [name.partition(".") for name in table]
-    parts = list(dict.fromkeys(part for part, _, _ in keys))
+    strands = list(dict.fromkeys(strand for strand, _, _ in keys))
     factors = list(dict.fromkeys(factor for _, _, factor in keys))
-    return parts, factors, np.array([[table[f"{part}.{factor}"] for factor in factors] for part in parts])
+    return (
+        strands,
+        factors,
+        np.array([[table[f"{strand}.{factor}"] for factor in factors] for strand in strands]),
+    )

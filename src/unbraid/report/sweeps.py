@@ -73,21 +73,21 @@ def varied_settings(rows: Sequence[Row]) -> list[str]:
         for name, value in row.settings.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 values.setdefault(name, {}).setdefault((row.method, row.data), set()).add(float(value))
-    return [name for name, found in values.items() if any(len(numbers) > 1 for numbers in found.values())]
+    return [name for name, by_plan in values.items() if any(len(numbers) > 1 for numbers in by_plan.values())]
 
 
 def mean_over_others(rows: Sequence[Row], setting: str, metric: str) -> list[Row]:
     """The rows of a score by one option; mean and standard deviation over all other options that vary."""
-    found: dict[tuple[str, str, float], list[Row]] = {}
+    groups: dict[tuple[str, str, float], list[Row]] = {}
     for row in rows:
         value = row.settings.get(setting)
         if row.metric == metric and isinstance(value, int | float) and not isinstance(value, bool):
-            found.setdefault((row.method, row.data, float(value)), []).append(row)
+            groups.setdefault((row.method, row.data, float(value)), []).append(row)
     return [
         group[0]._replace(
             settings={setting: value},
             mean=statistics.fmean(row.mean for row in group),
             std=group[0].std if len(group) == 1 else statistics.stdev(row.mean for row in group),
         )
-        for (_, _, value), group in found.items()
+        for (_, _, value), group in groups.items()
     ]

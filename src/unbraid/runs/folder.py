@@ -86,13 +86,13 @@ class Run:
     def prepare(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
         """What `create` returns, before anything is written; `begin` writes it."""
         folder = Path(folder)
-        wanted: dict[str, Any] = json.loads(
+        new_settings: dict[str, Any] = json.loads(
             json.dumps({"format": FORMAT, **settings})
         )  # as JSON: lists instead of tuples
         if not (folder / "run.json").exists():
             _check_new_folder(folder)
             run = cls.__new__(cls)
-            run.folder, run.settings, run._extends = folder, wanted, False
+            run.folder, run.settings, run._extends = folder, new_settings, False
             return run
         run = cls(folder)
         if not resume:
@@ -101,14 +101,14 @@ class Run:
                 f"{folder} already contains {state} run ({run.method_name} on {run.data_name}). Pass --resume (in "
                 "Python resume=True) to continue it, or choose another folder."
             )
-        differing = sorted(differences(run.settings, wanted))
-        longer = differing == ["training.steps"] and wanted["training"]["steps"] > run.steps
+        differing = sorted(differences(run.settings, new_settings))
+        longer = differing == ["training.steps"] and new_settings["training"]["steps"] > run.steps
         if differing and not longer:
             raise ValueError(
                 f"{folder} contains another run, which differs in {', '.join(differing)}. Resume with the same "
                 "settings (only --steps may be larger), or choose another folder."
             )
-        run.settings, run._extends = wanted, run.finished
+        run.settings, run._extends = new_settings, run.finished
         return run
 
     def begin(self, **documents: Any) -> None:
@@ -131,11 +131,11 @@ class Run:
         sha256 = sha256_of(self.new_path(WEIGHTS["last"]))
         ending = {"step": step, "steps": self.steps, "sha256": sha256}
         write_json(self.folder / "finished.json", ending | ({"moving": moving} if moving else {}))
-        self.settle()
+        self.move_new_files()
         self._extends = True
 
-    def settle(self) -> None:
-        """Moves the files of a longer training to their places, which a killed process may have left undone."""
+    def move_new_files(self) -> None:
+        """Moves the files of a longer training over those of a shorter one, unless a process has done so."""
         ending = self._ending()
         if moving := ending.pop("moving", []):
             for new in self.folder.glob(f"{NEXT}*"):
@@ -215,8 +215,8 @@ class Run:
         return self.finished and self._ending()["steps"] == self.steps
 
     @property
-    def settled(self) -> bool:
-        """Whether all files are in their places, so that nothing need be written."""
+    def has_moved_files(self) -> bool:
+        """Whether no file of a longer training waits to be moved."""
         return "moving" not in self._ending()
 
     def weights(self, which: str = "last") -> dict[str, Tensor]:

@@ -46,16 +46,16 @@ def trained_method(
         networks: Networks by argument name, see `rebuild_method`.
     """
     weights = stored.weights(which)
-    with _limited(weights, stored):
+    with _limited(weights):
         try:
             with _NoRandomWeights():
                 method = rebuild_method(stored, cls, networks)
         except ValueError:  # of a constructor that computes with its random weights, or of damaged settings
             method = rebuild_method(stored, cls, networks)
-    own = method.state_dict()
-    _require_same_shapes(own, weights, stored)
+    state = method.state_dict()
+    _require_same_shapes(state, weights, stored)
     with torch.no_grad():
-        for name, tensor in own.items():
+        for name, tensor in state.items():
             tensor.copy_(weights[name])
     return method
 
@@ -169,7 +169,7 @@ class _NoRandomWeights(TorchFunctionMode):
 
 
 @contextmanager
-def _limited(weights: Mapping[str, Tensor], stored: Run | ExportedModel) -> Iterator[None]:
+def _limited(weights: Mapping[str, Tensor]) -> Iterator[None]:
     """Stops the building of networks that are far larger than the weights. Tensors use no memory until filled."""
     spare_tensors = SPARE_TENSORS + 4 * len(weights)
     spare_numbers = SPARE_NUMBERS + 4 * sum(tensor.numel() for tensor in weights.values())
@@ -194,17 +194,17 @@ def _limited(weights: Mapping[str, Tensor], stored: Run | ExportedModel) -> Iter
 
 
 def _require_same_shapes(
-    own: Mapping[str, Tensor], weights: Mapping[str, Tensor], stored: Run | ExportedModel
+    state: Mapping[str, Tensor], weights: Mapping[str, Tensor], stored: Run | ExportedModel
 ) -> None:
     """Raises unless the trained weights have the names, shapes and kinds of numbers of the method's own."""
-    described, expected = _described(weights), _described(own)
+    described, expected = _described(weights), _described(state)
     if described == expected:
         return
-    name = next(name for name in [*own, *weights] if described.get(name) != expected.get(name))
-    (of_weights, shape), (of_own, own_shape) = described.get(name, NOTHING), expected.get(name, NOTHING)
+    name = next(name for name in [*state, *weights] if described.get(name) != expected.get(name))
+    (of_weights, shape), (of_method, method_shape) = described.get(name, NOTHING), expected.get(name, NOTHING)
     raise ValueError(
         f"The weights in {stored.folder} do not fit its settings: {name} has the shape {shape} ({of_weights}) in "
-        f"the weights and {own_shape} ({of_own}) in the settings. Restore the folder from a copy."
+        f"the weights and {method_shape} ({of_method}) in the settings. Restore the folder from a copy."
     )
 
 

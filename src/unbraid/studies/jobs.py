@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from threadpoolctl import threadpool_limits
 
-from unbraid.data import Found, found_once
+from unbraid.data import Sources, find_once
 from unbraid.evaluation import evaluate, score_name
 from unbraid.runs import Run
 from unbraid.studies.aggregate import evaluation_key, scores_for
@@ -29,7 +29,7 @@ class JobContext(NamedTuple):
     device: str
     population: int  # models trained concurrently on a CUDA device
     eval_device: str | None = None  # default: device
-    found: Found | None = None  # under the data root, for every process of the study
+    sources: Sources | None = None  # what `auto` stands for, for every process of the study
     threads: int = 1  # of each run: with other numbers, sums are rounded differently
 
 
@@ -142,7 +142,7 @@ def run_job(
 
     With a population, `on_trained` is called with the name of each run folder when its training has succeeded.
     """
-    with num_threads(context.threads), found_once(context.found):
+    with num_threads(context.threads), find_once(context.sources):
         return _run_job(job, context, on_trained, quiet)
 
 

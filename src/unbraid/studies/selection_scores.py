@@ -102,7 +102,7 @@ def _by_model_centrality(
         agreement = cross_votes(
             [_decoder(one.model) for one in group],
             [_encoder(one.model) for one in group],
-            codes=group[0].model.strands.size,
+            latent_dim=group[0].model.strands.size,
             rng=np.random.default_rng(seed),
             groups=GROUPS,
             size=SIZE,

@@ -95,8 +95,8 @@ def study(
                 folder, recipe, [], threads
             )  # from now on the folder is known as that of this study
         root = None if root is None else Path(root)
-        found = None if ray_address else find_sources(root)  # machines of a cluster have their own data
-        context = JobContext(folder / "runs", root, device, population, eval_device, found, threads)
+        sources = None if ray_address else find_sources(root)  # machines of a cluster have their own data
+        context = JobContext(folder / "runs", root, device, population, eval_device, sources, threads)
         jobs = make_jobs([plan for plan in plans if finished_run(plan, context.folder) is None], job_size)
         if ray_address is not None:
             from unbraid.studies.ray_cluster import run_on_ray

@@ -138,12 +138,12 @@ def _check_entries(
     if unknown := sorted(tensors.keys() - expected.keys()):
         raise ValueError(f"{path} has the entry {unknown[0]}, which this training does not have. {RESTORE}")
     for name, tensor in expected.items():
-        found, needed = (
+        stored, needed = (
             (str(t.dtype).removeprefix("torch."), tuple(t.shape)) for t in (tensors[name], tensor)
         )
-        if found != needed:
+        if stored != needed:
             raise ValueError(
-                f"The entry {name} of {path} has type {found[0]} and shape {found[1]}; this training needs "
+                f"The entry {name} of {path} has type {stored[0]} and shape {stored[1]}; this training needs "
                 f"{needed[0]} and {needed[1]}. {RESTORE}"
             )
 

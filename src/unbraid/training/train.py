@@ -146,7 +146,7 @@ def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool, resourc
         resources: Receives the lock.
     """
     run = Run.prepare(out, settings, resume=resume)
-    if run.complete and run.settled:
+    if run.complete and run.has_moved_files:
         return run
     create_folder(run.folder)
     message = (
@@ -155,7 +155,7 @@ def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool, resourc
     resources.enter_context(locked(run.folder / ".lock", message=message, timeout=LOCK_SECONDS))
     remove_partial_files(run.folder)
     run = Run.prepare(out, settings, resume=resume)  # another process may have ended in the meantime
-    run.settle()
+    run.move_new_files()
     return run
 
 

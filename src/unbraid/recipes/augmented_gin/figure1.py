@@ -12,7 +12,7 @@ from unbraid.optimizers import Adam
 from unbraid.schedules import Cosine, Exponential, StepDecay
 from unbraid.studies import Plan, replace
 
-METRICS = ("codes:latent_r2", "codes:latent_mcc", "codes:spectrum", "codes:spread_rank", "inversion")
+METRICS = ("codes:latent_r2", "codes:latent_mcc", "codes:spectrum", "codes:std_rank", "inversion")
 BASE = Plan("augmented-gin", "mixture", {"batch_size": 300, "augmented_latents": (0, 1)}, METRICS)
 ALONG_ONE: dict[str, object] = {"augmented_latents": (0,)}
 VARYING: dict[str, object] = {"augmentation_std": "varying"}

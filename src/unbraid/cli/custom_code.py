@@ -15,21 +15,21 @@ OPTIONS = {
 }
 
 
-def takes_own_code(*names: str) -> Callable[[C], C]:
+def takes_custom_code(*names: str) -> Callable[[C], C]:
     """Decorator for a command: adds the named options, and imports the code that they name before the command runs."""
 
     def decorate(command: C) -> C:
         @functools.wraps(command)
         def with_code(*args: Any, **values: Any) -> Any:
             for name in names:
-                references = values.pop(f"own_{name}", None) or ()
+                references = values.pop(f"custom_{name}", None) or ()
                 _require_references(name, references)
                 use_references(references)
             return command(*args, **values)
 
         parameters = [
             inspect.Parameter(
-                f"own_{name}",
+                f"custom_{name}",
                 inspect.Parameter.KEYWORD_ONLY,
                 annotation=Annotated[
                     list[str] | None,

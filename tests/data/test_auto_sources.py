@@ -1,12 +1,12 @@
-"""What is found under the data root, src/unbraid/data/found.py."""
+"""What is found under the data root, src/unbraid/data/auto_sources.py."""
 
 from pathlib import Path
 
 import pytest
 
-from unbraid.data import check_dataset, found, open_dataset
-from unbraid.data.found import find_source, find_sources, found_once
-from unbraid.data.registry import DATASETS, constructor, with_found_sources
+from unbraid.data import auto_sources, check_dataset, open_dataset
+from unbraid.data.auto_sources import find_once, find_source, find_sources
+from unbraid.data.registry import DATASETS, constructor, with_sources
 from unbraid.options import options_of
 from unbraid.recipes import Recipe
 from unbraid.runs import Run, training_dataset
@@ -41,7 +41,7 @@ def test_every_option_with_auto_is_decided_here() -> None:
         for option in options_of(constructor(name)).values()
         if option.default == "auto"
     }
-    assert {option for _, option in options} == found.RESOLVERS.keys() and len(options) > 5
+    assert {option for _, option in options} == auto_sources.RESOLVERS.keys() and len(options) > 5
 
 
 @pytest.mark.parametrize("name", ["digits", "hue-mnist", "colored-mnist"])
@@ -71,21 +71,21 @@ def test_a_check_describes_the_files_that_it_found(tmp_path: Path, monkeypatch: 
 
 def test_within_a_block_nothing_is_looked_for_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Arriving(monkeypatch, looks=2)
-    with found_once():
+    with find_once():
         assert [find_source("digits", tmp_path) for _ in range(3)] == ["bundled"] * 3
-        with found_once({("digits", tmp_path): "mnist"}):  # the outer block has decided
+        with find_once({("digits", tmp_path): "mnist"}):  # the outer block has decided
             assert find_source("digits", tmp_path) == "bundled"
     before = find_sources(tmp_path)
     assert {*before.values()} == {"bundled", "textures", "painted"}
     assert find_source("digits", tmp_path) == "mnist"
-    with found_once(before):  # in another process
+    with find_once(before):  # in another process
         assert find_source("digits", tmp_path) == "bundled"
 
 
 def test_options_of_your_own_datasets_are_left_alone(tmp_path: Path) -> None:
     def own(digits: str = "auto") -> None: ...
 
-    assert with_found_sources(own, {"digits": "auto"}, tmp_path) == {"digits": "auto"}  # type: ignore[arg-type]
+    assert with_sources(own, {"digits": "auto"}, tmp_path) == {"digits": "auto"}  # type: ignore[arg-type]
 
 
 def test_all_runs_of_a_study_and_what_is_made_of_them_are_of_the_same_files(

@@ -1,11 +1,11 @@
-"""Directions in which classes are independent, src/unbraid/objectives/independent_parts.py."""
+"""Directions in which classes are independent, src/unbraid/objectives/independent_directions.py."""
 
 import pytest
 import torch
 from torch import Generator, Tensor
 from torch.testing import assert_close
 
-from unbraid.objectives import independent_parts
+from unbraid.objectives import find_independent_directions
 
 COLORS, SHAPES = 5, 5
 
@@ -39,7 +39,7 @@ def test_parts_hold_a_factor_each_though_only_combinations_are_named() -> None:
     codes, color, shape = embeddings()
     names = torch.randperm(COLORS * SHAPES, generator=Generator().manual_seed(1))  # in no order
     classes = names[color * SHAPES + shape]
-    found = independent_parts(codes, classes, parts=2, directions=4, restarts=4)
+    found = find_independent_directions(codes, classes, num_subembeddings=2, directions=4, restarts=4)
     means = means_of((codes - found.center) @ found.matrix, classes)
     factors = [means_of(factor, classes).long() for factor in (color, shape)]
     table = [[explained(part, factor) for factor in factors] for part in means.chunk(2, 1)]
@@ -52,7 +52,9 @@ def test_parts_hold_a_factor_each_though_only_combinations_are_named() -> None:
 def test_the_means_of_classes_are_white_in_the_new_directions() -> None:
     codes, color, shape = embeddings()
     classes = color * SHAPES + shape
-    found = independent_parts(codes, classes, parts=2, directions=3, restarts=1, steps=5)
+    found = find_independent_directions(
+        codes, classes, num_subembeddings=2, directions=3, restarts=1, steps=5
+    )
     means = means_of((codes - found.center) @ found.matrix, classes)
     assert_close(means.T @ means / len(means), torch.eye(6, dtype=torch.float64), atol=1e-6, rtol=0.0)
 
@@ -62,7 +64,8 @@ def test_the_embedding_may_be_turned_and_stretched() -> None:
     classes = color * SHAPES + shape
     stretched = codes @ torch.randn(12, 12, generator=Generator().manual_seed(3), dtype=torch.float64) + 5
     first, second = (
-        independent_parts(some, classes, parts=2, directions=4, restarts=4) for some in (codes, stretched)
+        find_independent_directions(some, classes, num_subembeddings=2, directions=4, restarts=4)
+        for some in (codes, stretched)
     )
     assert_close(first.dependence, second.dependence, atol=0.02, rtol=0.0)
 
@@ -72,7 +75,9 @@ def test_the_same_seed_gives_the_same_directions_and_gradients_are_left_alone() 
     codes.requires_grad_()
     with torch.no_grad():
         first, second = (
-            independent_parts(codes, color * SHAPES + shape, parts=2, directions=2, restarts=2, steps=10)
+            find_independent_directions(
+                codes, color * SHAPES + shape, num_subembeddings=2, directions=2, restarts=2, steps=10
+            )
             for _ in range(2)
         )
     assert torch.equal(first.matrix, second.matrix) and not first.matrix.requires_grad
@@ -80,7 +85,9 @@ def test_the_same_seed_gives_the_same_directions_and_gradients_are_left_alone() 
 
 def test_more_directions_than_classes_or_dimensions_are_refused() -> None:
     codes, color, _ = embeddings(each=5)
-    with pytest.raises(ValueError, match=r"2 parts of 3 directions .* more than 6 classes; got 12 and 5"):
-        independent_parts(codes, color, parts=2, directions=3)
+    with pytest.raises(
+        ValueError, match=r"2 subembeddings of 3 directions .* more than 6 classes; got 12 and 5"
+    ):
+        find_independent_directions(codes, color, num_subembeddings=2, directions=3)
     with pytest.raises(ValueError, match="at least 14 dimensions"):
-        independent_parts(codes, color, parts=2, directions=7)
+        find_independent_directions(codes, color, num_subembeddings=2, directions=7)

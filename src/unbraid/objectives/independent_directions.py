@@ -24,11 +24,11 @@ class Directions(NamedTuple):
     dependence: float  # between the subembeddings, over the class means
 
 
-def independent_parts(
+def find_independent_directions(
     codes: Float[Tensor, "n e"],
     classes: Int[Tensor, " n"],
     *,
-    parts: int,
+    num_subembeddings: int,
     directions: int,
     seed: int = 0,
     restarts: int = 32,  # with 8, one embedding of four did not reach the minimum
@@ -45,7 +45,7 @@ def independent_parts(
     Args:
         codes: Embeddings, about a hundred per class.
         classes: Class index of each embedding.
-        parts: Number of subembeddings.
+        num_subembeddings: Number of subembeddings.
         directions: Number of directions per subembedding.
         seed: Random seed of the restarts.
         restarts: Number of restarts.
@@ -53,11 +53,11 @@ def independent_parts(
     """
     codes = codes.detach().to("cpu", torch.float64)
     _, position, sizes = torch.unique(classes.cpu(), return_inverse=True, return_counts=True)
-    size = parts * directions
+    size = num_subembeddings * directions
     if size > codes.shape[1] or size >= len(sizes):
         raise ValueError(
-            f"{parts} parts of {directions} directions need an embedding of at least {size} dimensions and more than "
-            f"{size} classes; got {codes.shape[1]} and {len(sizes)}."
+            f"{num_subembeddings} subembeddings of {directions} directions need an embedding of at least {size} "
+            f"dimensions and more than {size} classes; got {codes.shape[1]} and {len(sizes)}."
         )
     means = torch.zeros(len(sizes), codes.shape[1], dtype=codes.dtype).index_add_(0, position, codes)
     means /= sizes[:, None]
@@ -65,20 +65,22 @@ def independent_parts(
     within += SHRINKAGE * within.diagonal().mean() * torch.eye(len(within), dtype=codes.dtype)
     whiten = torch.linalg.cholesky(torch.linalg.inv(within))
     center = means.mean(0)
-    _, spread, axes = torch.linalg.svd((means - center) @ whiten, full_matrices=False)
-    chosen = whiten @ axes[:size].T * (len(sizes) ** 0.5 / spread[:size])
+    _, singular_values, axes = torch.linalg.svd((means - center) @ whiten, full_matrices=False)
+    chosen = whiten @ axes[:size].T * (len(sizes) ** 0.5 / singular_values[:size])
     rotation, smallest = _rotation(
-        (means - center) @ chosen, parts, seed=seed, restarts=restarts, steps=steps
+        (means - center) @ chosen, num_subembeddings, seed=seed, restarts=restarts, steps=steps
     )
     return Directions(center, chosen @ rotation, smallest)
 
 
 def _rotation(
-    means: Float[Tensor, "c p"], parts: int, *, seed: int, restarts: int, steps: int
+    means: Float[Tensor, "c p"], num_subembeddings: int, *, seed: int, restarts: int, steps: int
 ) -> tuple[Float[Tensor, "p p"], float]:
     """The rotation of whitened means with the smallest dependence between subembeddings, and the dependence."""
     generator, results = Generator().manual_seed(seed), []
-    width = (means.shape[1] / parts) ** 0.5  # distances grow with the dimensions of a part
+    width = (
+        means.shape[1] / num_subembeddings
+    ) ** 0.5  # distances grow with the dimensions of a subembedding
     for _ in range(restarts):
         free = torch.randn(means.shape[1], means.shape[1], generator=generator, dtype=means.dtype)
         free.requires_grad_()
@@ -87,13 +89,16 @@ def _rotation(
         for _ in range(steps):
             with torch.enable_grad():
                 rotation, _ = torch.linalg.qr(free)
-                loss = dependence((means @ rotation).unflatten(1, (parts, -1)), width=width)
+                loss = dependence((means @ rotation).unflatten(1, (num_subembeddings, -1)), width=width)
             (free.grad,) = torch.autograd.grad(loss, [free])
             optimizer.step()
             lr_schedule.step()
         rotation, _ = torch.linalg.qr(free.detach())
         results.append(
-            (dependence((means @ rotation).unflatten(1, (parts, -1)), width=width).item(), rotation)
+            (
+                dependence((means @ rotation).unflatten(1, (num_subembeddings, -1)), width=width).item(),
+                rotation,
+            )
         )
     smallest, rotation = min(results, key=lambda entry: entry[0])
     return rotation, smallest

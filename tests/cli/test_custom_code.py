@@ -1,4 +1,4 @@
-"""Options that name the code of a run again, src/unbraid/cli/own_code.py."""
+"""Options that name the code of a run again, src/unbraid/cli/custom_code.py."""
 
 import inspect
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.commandline import CommandLine
 from unbraid import custom_code
-from unbraid.cli.own_code import takes_own_code, use_references
+from unbraid.cli.custom_code import takes_custom_code, use_references
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_command_gets_the_options_and_imports_what_they_name() -> None:
-    @takes_own_code("method", "data")
+    @takes_custom_code("method", "data")
     def command(run: str, *, out: str = "") -> tuple[str, str, bool]:
         return run, out, custom_code.known("mine.py:second") is not None
 

@@ -11,10 +11,10 @@ from unbraid.metrics.arrays import as_codes
 from unbraid.metrics.spectrum import spectrum
 
 
-class SpreadRank(NamedTuple):
+class StdRank(NamedTuple):
     score: float  # the rank: number of independent variations of the log stds between sets
     needed: float  # number of informative dimensions; the condition holds if the score reaches it
-    least_ratio: float  # minimum variance of the log ratio of the stds, over pairs of dimensions
+    min_ratio: float  # minimum variance of the log ratio of the stds, over pairs of dimensions
     eigenvalues: Float[
         np.ndarray, " d"
     ]  # of the covariance of the log stds, less the sampling error, in descending order
@@ -28,10 +28,10 @@ class SpreadRank(NamedTuple):
     undirected = ("needed",)
 
 
-def spread_rank(set_codes: np.ndarray, codes: np.ndarray) -> SpreadRank:
+def std_rank(set_codes: np.ndarray, codes: np.ndarray) -> StdRank:
     r"""Rank of the covariance of the log standard deviations within sets, over the informative dimensions.
 
-    More is better up to `needed`. A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`.
+    Higher is better up to `needed`. A factorial Gaussian has the coefficients :math:`(μ_i/σ_i^2, -1/2σ_i^2)`.
     Condition (iii) requires that they vary independently with the observation. If the standard deviations are the same
     for all sets, or vary in the same proportion, the code is identified only up to a rotation: two dimensions are
     distinguished only if the ratio of their standard deviations varies.
@@ -65,5 +65,5 @@ def spread_rank(set_codes: np.ndarray, codes: np.ndarray) -> SpreadRank:
     ratios = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance - 2 * chance
     np.fill_diagonal(ratios, 0.0)
     rank = float((eigenvalues > 4 * error).sum())
-    least = float(ratios[~np.eye(d, dtype=bool)].min(initial=np.inf if d > 1 else 0.0))
-    return SpreadRank(rank, float(d), least, eigenvalues, ratios, sets)
+    min_ratio = float(ratios[~np.eye(d, dtype=bool)].min(initial=np.inf if d > 1 else 0.0))
+    return StdRank(rank, float(d), min_ratio, eigenvalues, ratios, sets)

@@ -1,7 +1,7 @@
-"""What is found under the data root is decided once, so that two openings in one command are of the same files.
+"""The source that `auto` stands for is looked up once per command, so that all its datasets have the same files.
 
-Options such as `digits` have the value `auto`: the official files if they are present, otherwise a stand-in. A dataset
-records what was found in place of `auto`, and so do the runs that are trained on it.
+For options such as `digits`, `auto` stands for the official files if they are present, otherwise for a fallback. A
+dataset records what `auto` stood for, and so do the runs that are trained on it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,23 +20,23 @@ RESOLVERS: Mapping[str, Callable[[str, Path | str | None], str]] = {
     "backgrounds": resolve_backgrounds,
     "grass": resolve_grass,
 }
-Found = Mapping[tuple[str, Path], str]  # by option and data root
-_found: dict[tuple[str, Path], str] | None = None
+Sources = Mapping[tuple[str, Path], str]  # by option and data root
+_known_sources: dict[tuple[str, Path], str] | None = None
 
 
 @contextmanager
-def found_once(known: Found | None = None) -> Iterator[None]:
-    """Within this block, what was found once is not looked for again; an outer block's findings count, too."""
-    global _found
-    outer = _found
-    _found = dict(known or {}) if outer is None else outer
+def find_once(known: Sources | None = None) -> Iterator[None]:
+    """Within this block, each source is looked up once; those of an outer block are used, too."""
+    global _known_sources
+    outer = _known_sources
+    _known_sources = dict(known or {}) if outer is None else outer
     try:
         yield
     finally:
-        _found = outer
+        _known_sources = outer
 
 
-def find_sources(root: Path | str | None = None) -> Found:
+def find_sources(root: Path | str | None = None) -> Sources:
     """What `auto` stands for now, in every option: for processes that work together."""
     return {(option, data_root(root)): find_source(option, root) for option in RESOLVERS}
 
@@ -44,9 +44,9 @@ def find_sources(root: Path | str | None = None) -> Found:
 def find_source(option: str, root: Path | str | None = None) -> str:
     """What `auto` stands for in an option."""
     key = option, data_root(root)
-    if _found is not None and key in _found:
-        return _found[key]
+    if _known_sources is not None and key in _known_sources:
+        return _known_sources[key]
     source = RESOLVERS[option](AUTO, root)
-    if _found is not None:
-        _found[key] = source
+    if _known_sources is not None:
+        _known_sources[key] = source
     return source
