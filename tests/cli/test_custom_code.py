@@ -22,8 +22,8 @@ def test_a_command_gets_the_options_and_imports_what_they_name() -> None:
     def command(run: str, *, out: str = "") -> tuple[str, str, bool]:
         return run, out, custom_code.known("mine.py:second") is not None
 
-    assert list(inspect.signature(command).parameters) == ["run", "out", "own_method", "own_data"]
-    assert command("r", out="o", own_method=["mine.py:first", "mine.py:second"], own_data=None) == (
+    assert list(inspect.signature(command).parameters) == ["run", "out", "custom_method", "custom_data"]
+    assert command("r", out="o", custom_method=["mine.py:first", "mine.py:second"], custom_data=None) == (
         "r",
         "o",
         True,

@@ -35,10 +35,10 @@ def hue_mnist(
     image = torch.arange(len(images)).repeat_interleave(len(HUES))
     hue = torch.arange(len(HUES)).repeat(len(images))
     colors = hue_to_rgb(torch.arange(len(HUES)) / len(HUES))
-    marks = [mark for mark in (digits, split) if mark not in ("mnist", "train")]
+    suffixes = [suffix for suffix in (digits, split) if suffix not in ("mnist", "train")]
     return Dataset(
         ColorRenderer(with_border(images, image_size), torch.zeros(1, 3), colors),
-        name="-".join(["hue-mnist", *marks]),
+        name="-".join(["hue-mnist", *suffixes]),
         factor_space=space,
         combinations=space.index(torch.stack([digit, image, torch.zeros_like(hue), hue], 1)),
         label="digit",

@@ -48,15 +48,12 @@ def fixed_arguments(metric: Metric) -> dict[str, Any]:
 
 def parameters(metric: Metric) -> dict[str, inspect.Parameter]:
     """The parameters that evaluation may fill, by name."""
-    fixed, by_name = (
-        fixed_arguments(metric),
-        (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD),
-    )
-    by_parameter_name = inspect.signature(metric).parameters
+    fixed = fixed_arguments(metric)
+    variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     return {
         name: parameter
-        for name, parameter in by_parameter_name.items()
-        if parameter.kind not in by_name and name not in fixed
+        for name, parameter in inspect.signature(metric).parameters.items()
+        if parameter.kind not in variadic and name not in fixed
     }
 
 
@@ -68,12 +65,12 @@ def required(metric: Metric) -> set[str]:
 def check_metric(name: str, metric: Metric) -> None:
     """Raises unless evaluation supplies every argument that the metric requires."""
     try:
-        asked = parameters(metric)
+        accepted = parameters(metric)
     except (TypeError, ValueError):
         raise ValueError(
             f"The parameters of the metric {name} cannot be read. Wrap it in a function with named parameters."
         ) from None
-    for parameter in (asked[other] for other in asked if other in required(metric)):
+    for parameter in (accepted[other] for other in accepted if other in required(metric)):
         choices = TEST_ARGUMENTS if parameter.name.startswith("test_") else ARGUMENTS
         lookup(
             f"argument for metrics such as {name} named",
@@ -113,8 +110,8 @@ def gather_arguments(
 
     Optional ones are left out if they are not available.
     """
-    asked, arguments = parameters(metric), dict[str, Any]()
-    for parameter in (parameter for parameter in asked if parameter in SUPPLIED):
+    accepted, arguments = parameters(metric), dict[str, Any]()
+    for parameter in (parameter for parameter in accepted if parameter in SUPPLIED):
         must_exist = parameter in required(metric) or (parameter.startswith("test_") and test is not None)
         try:
             arguments[parameter] = _value(name, parameter, sample, test, seed)
@@ -122,7 +119,7 @@ def gather_arguments(
             if must_exist:
                 raise
     if (variant := protocol.metrics.get(name)) is not None:
-        arguments |= {key: value for key, value in variant(sample).items() if key in asked}
+        arguments |= {key: value for key, value in variant(sample).items() if key in accepted}
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""A small convolutional network for features, for machines without a GPU."""
+"""The backbone `conv` of contrastive methods: a small convolutional network, for machines without a GPU."""
 
 import torch
 from jaxtyping import Float
