@@ -10,10 +10,11 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from build_results import BEGIN, END, RESULTS, build, with_summary  # noqa: E402
+from build_results import BEGIN, END, MARKED, RESULTS, build, with_summary  # noqa: E402
 from result_tables import NO_ROWS, functions  # noqa: E402
 
 SOURCES = sorted((RESULTS / "sources").glob("*.md.jinja"))
+OTHERS = sorted(page for folder in ("methods", "systems") for page in (DOCS / folder).glob("*.md"))
 EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$\n]*\$|\]\([^)]*\)|torch \d\.\d+", re.DOTALL)
 MEASURED = re.compile(r"(?<![\w.])[−-]?\d+\.\d{2,}")  # 0.123, and not a setting such as 0.5, 1e-3 or `0.25`
@@ -53,7 +54,7 @@ def test_a_changed_row_changes_its_pages_and_no_other(tmp_path: Path, pages: dic
     changed = re.sub(r'(?m)^(ada-gvae,0,mig,".*?"),[^,]+,', r"\1,0.9,", text)
     assert changed != text
     rows.write_text(changed, encoding="utf-8")
-    before = {path.name: page for path, page in pages.items()}
+    before = {path.name: page for path, page in pages.items() if path.parent in (RESULTS, DOCS.parent)}
     after = {path.name: page for path, page in build(results, readme).items()}
     pages_changed = {name for name in after if name != "README.md" and before[name] != after[name]}
     assert pages_changed == {"index.md", "vae_family.md"}
@@ -70,6 +71,35 @@ def test_no_measured_number_is_typed_by_hand(source: Path) -> None:
             assert not MEASURED.findall(typed)
             cells = [line for line in typed.splitlines() if line.startswith("|") and "±" in line]
             assert not cells
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda path: path.stem)
+def test_measured_numbers_of_methods_stand_between_marks(page: Path) -> None:
+    text = re.sub(r"\$\$.*?\$\$|arXiv:\d+\.\d+", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not MEASURED.findall(CODE.sub("", MARKED.sub("", text)))
+
+
+def test_marked_numbers_on_other_pages_are_those_of_the_rows(tmp_path: Path) -> None:
+    results, readme, page = tmp_path / "results", tmp_path / "README.md", tmp_path / "methods" / "own.md"
+    shutil.copytree(RESULTS, results, ignore=shutil.ignore_patterns("*.md"))
+    (results / "rows" / "x.csv").write_text(ROWS)
+    readme.write_text("# Title\n")
+    page.parent.mkdir()
+    call = '<!-- {{ value("x.csv", "mig", method="a", digits=1) }} -->'
+    table = '<!-- {{ table("x.csv", {"A": {"method": "a"}}, {"MIG": "mig"}, digits=1) }} -->'
+    page.write_text(f"It has {call}0.7<!-- end -->.\n\n{table}<!-- end -->\n")
+    (tmp_path / "methods" / "none.md").write_text("no numbers\n")
+    pages = build(results, readme)
+    assert tmp_path / "methods" / "none.md" not in pages
+    value, *lines = pages[page].splitlines()
+    assert value == f"It has {call}0.3\u00a0±\u00a00.2<!-- end -->."
+    assert lines == [
+        *("", table, ""),
+        *("| method | MIG | n |", "| --- | --- | --- |", "| A | 0.3\u00a0±\u00a00.2 | 3 |"),
+        *("", "<!-- end -->"),
+    ]
+    page.write_text(pages[page])
+    assert build(results, readme)[page] == pages[page]  # once more changes nothing
 
 
 def test_functions_by_hand(tmp_path: Path) -> None:
