@@ -35,7 +35,13 @@ def translators() -> Iterator[Row]:
                 torch.manual_seed(seed)
                 loss = translator.difficulty(u, v, u_test, v_test)
                 yield study, kind, seed, "loss", float(loss)
-                yield study, kind, seed, "loss of the mean image", float(translator.mean_difficulty(v, v_test))
+                yield (
+                    study,
+                    kind,
+                    seed,
+                    "loss of the mean image",
+                    float(translator.mean_difficulty(v, v_test)),
+                )
 
 
 def sprites(z: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ faces against plain ones where there is a background, into a temporary folder, s
 
 import argparse
 import io
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from torch import Generator
 from unbraid import Plan, load, open_dataset, replace
 from unbraid.data.draws import PairDraw
 from unbraid.data.palettes import PALETTES
-from unbraid.explore import write_explorer
 from unbraid.methods import ClosedForm, method_class, method_classes
 from unbraid.methods.base import Method
 from unbraid.methods.predictor import Predictor
@@ -223,25 +221,6 @@ def joints() -> Image.Image:
     return sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.LANCZOS)
 
 
-def explorer_pages(run: Path, out: Path) -> None:
-    """The explorer of a run as a browser shows it, on a wide screen and on a phone; needs playwright and Chromium."""
-    from playwright.sync_api import sync_playwright
-
-    page_file = write_explorer(run, out / ".explorer.html")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name, width, height, scale in (("explorer", 1440, 900, 1), ("explorer_phone", 390, 844, 2)):
-            page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-            page.goto(page_file.as_uri())
-            page.wait_for_timeout(2000)
-            shot = page.screenshot(full_page=width > height)
-            picture = Image.open(io.BytesIO(shot)).convert("RGB")
-            save(picture, out / f"{name}.png")
-        browser.close()
-    page_file.unlink()
-
-
 def save(picture: Image.Image, path: Path) -> None:
     """64 grays keep the file small; colors stay as they are, which a palette would spoil."""
     gray = picture.mode == "RGB" and all(
@@ -267,14 +246,8 @@ def main() -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "pictures")
     parser.add_argument("--methods", help="names separated by commas; every method by default")
-    parser.add_argument(
-        "--explorer", type=Path, metavar="RUN", help="the explorer of this run, and nothing else"
-    )
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    if arguments.explorer:
-        explorer_pages(arguments.explorer, arguments.out)
-        return
     decoding = [name for name, cls in method_classes().items() if cls.decode is not Method.decode]
     methods = arguments.methods.split(",") if arguments.methods else decoding
     for method in methods:
