@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+EXTRAS = $(shell $(BIN)/python -c "import tomllib; print(','.join(tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']))")
 READY_TO_RUN := $(VENV)/.light
 READY_TO_DEVELOP := $(VENV)/.full
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -99,7 +100,7 @@ format: develop
 
 release: develop
 	@echo "== Building the distributions"
-	@rm -rf dist build
+	@rm -rf dist build/tools build/wheel build/run build/source build/lib build/bdist.*
 	@$(PYTHON) -m venv build/tools
 	@build/tools/bin/pip install --quiet --disable-pip-version-check build twine
 	@build/tools/bin/python -m build
@@ -112,6 +113,8 @@ release: develop
 	@build/wheel/bin/unbraid evaluate build/run --metrics reconstruction,mig --num-samples 500
 	@build/wheel/bin/unbraid report build/run
 	@build/wheel/bin/unbraid explore build/run --no-open
+	@echo "== Resolving its extras: $(EXTRAS)"
+	@build/wheel/bin/pip install --quiet --disable-pip-version-check --dry-run --constraint constraints.txt "$$(ls dist/*.whl)[$(EXTRAS)]"
 	@echo "== Trying the tests of the source distribution"
 	@mkdir build/source && tar -xzf dist/*.tar.gz -C build/source --strip-components 1
 	@cd build/source && $(abspath $(BIN))/python -m pytest -q tests/test_package.py tests/test_architecture.py tests/methods/test_beta_vae.py
