@@ -29,6 +29,7 @@ NOT_RUN = "<!-- not run -->"
 LIMIT = 1200  # seconds per page, on a busy machine
 BLOCK = re.compile(r"^```(?P<language>python|sh)\n(?P<code>.*?)^```$\n?", re.M | re.S)
 FILE = re.compile(r"# (\w+\.py)\n")
+PICTURE = re.compile(r"\]\((?!https?:)[^)\s]*/([^)/\s]+\.(?:png|webp|svg))\)")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)\.md(#[^)\s]*)?\)")
 
 
@@ -69,7 +70,7 @@ def cells_of(page: str) -> list[Cell]:
 
 
 def notebook(cells: list[Cell], folder: str) -> JSON:
-    """A notebook of the cells, whose links lead to the site."""
+    """A notebook of the cells, whose links and pictures are those of the site."""
 
     def site_link(match: re.Match[str]) -> str:
         path = os.path.normpath(f"{folder}/{match[1]}").replace(os.sep, "/")
@@ -80,6 +81,7 @@ def notebook(cells: list[Cell], folder: str) -> JSON:
         entry: JSON = {"id": f"cell-{number}", "metadata": {}}
         if cell.language == "markdown":
             text = LINK.sub(site_link, cell.text.replace(NOT_RUN + "\n", "")).strip("\n")
+            text = PICTURE.sub(rf"]({SITE}_images/\1)", text)
             entry |= {"cell_type": "markdown", "source": text}
         else:
             entry |= {
