@@ -2,7 +2,8 @@
 
     python docs/make_screenshots.py --explorer runs/rooms --demo demo --lesson runs/low
 
-docs/make_explorer_film.py has the command that trains the rooms, docs/tutorials/classroom.md that of the lesson. Needs playwright and Chromium.
+docs/make_explorer_film.py has the command that trains the rooms, docs/tutorials/classroom.md that of the lesson. Needs
+playwright and Chromium.
 """
 
 import argparse

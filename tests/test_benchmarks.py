@@ -1,5 +1,6 @@
 """What scripts in benchmarks/ decide by themselves."""
 
+import csv
 import importlib.util
 import subprocess
 import sys
@@ -72,3 +73,15 @@ def test_as_many_models_as_asked_are_spread_over_the_ranking() -> None:
     spread = script("metric_robustness").spread
     assert spread(range(20), 12) == [0, 2, 3, 5, 7, 9, 10, 12, 14, 16, 17, 19]
     assert spread(range(5), 12) == [0, 1, 2, 3, 4]
+
+
+def test_numbers_on_pages_come_from_their_script() -> None:
+    """The first of the committed rows of codes without structure, measured again."""
+    numbers = script("page_numbers")
+    *key, value = next(iter(numbers.noise()))
+    rows = list(csv.DictReader(numbers.ROWS.read_text().splitlines()))
+    (row,) = (row for row in rows if [row[name] for name in numbers.COLUMNS[:-1]] == [*map(str, key)])
+    assert abs(float(row["value"]) - value) < 1e-3
+    assert {row["study"] for row in rows} == {
+        *("translator", "translator, 50 steps", "transport", "clustering", "generators")
+    }

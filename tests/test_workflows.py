@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,20 @@ def test_the_version_stands_in_one_place() -> None:
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
     assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_a_release_resolves_every_extra_and_keeps_the_outcomes_of_faults() -> None:
+    shown = subprocess.run(
+        ["make", "--dry-run", "release", f"BIN={Path(sys.executable).parent}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (resolved,) = re.findall(r"pip install .*--dry-run .*\[(.*)\]", shown)
+    assert set(resolved.split(",")) == extras.keys()
+    assert "build" not in [word for line in re.findall(r"rm -rf (.*)", shown) for word in line.split()]
 
 
 @pytest.mark.parametrize(
