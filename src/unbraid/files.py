@@ -19,6 +19,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 PART = ".part"  # ending of files that are being written
+PARTIAL = f".*{PART}"  # names of files that are being written
 MAX_DEPTH = 32  # of JSON
 MAX_FLOAT = 1e300
 RESTORE = "Restore it from a copy."
@@ -93,14 +94,9 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def is_partial(path: Path) -> bool:
-    """Whether this is the name of a file that was being written when its process was killed, or still is."""
-    return path.name.startswith(".") and path.name.endswith(PART)
-
-
 def remove_partial_files(folder: Path) -> None:
     """Deletes what killed processes have left half-written; for a process that has locked the folder."""
-    for path in filter(is_partial, list(folder.iterdir())):
+    for path in folder.glob(PARTIAL):
         with suppress(OSError):
             path.unlink()
 

@@ -15,7 +15,7 @@ from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
 from unbraid.files import (
-    is_partial,
+    PARTIAL,
     locked,
     read_json,
     remove_partial_files,
@@ -133,7 +133,7 @@ def _require_overwritable(path: Path) -> None:
     """
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file. Choose a folder for the export.")
-    if path.exists() and not all(map(is_partial, path.iterdir())) and not _is_export(path):
+    if path.exists() and not all(child.match(PARTIAL) for child in path.iterdir()) and not _is_export(path):
         raise ValueError(f"{path} is not empty and is not an export. Choose a new or empty folder.")
 
 
