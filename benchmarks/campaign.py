@@ -1,6 +1,6 @@
 """Trains plans of a recipe as a population for a limited time, and packs the finished runs.
 
-For a GPU that is available for minutes: a killed campaign continues from its checkpoints, and what is finished is packed
+For a GPU with little time: a killed campaign continues from its checkpoints, and what is finished is packed
 without checkpoints, so that it can be evaluated elsewhere:
 
     python -m benchmarks.campaign principled-contrast/table1 --scale paper --keep data=grassy-mnist --minutes 9 \
