@@ -147,6 +147,8 @@ def _plant_code(run: Path, rng: random.Random) -> str:
     kind = rng.choice(("method", "dataset", "network", "metric", "weights", "checkpoint"))
     if kind in ("weights", "checkpoint"):
         name = {"weights": "model.safetensors", "checkpoint": "checkpoint.safetensors"}[kind]
+        if (run / name).is_dir():  # by an earlier damage
+            shutil.rmtree(run / name)
         (run / name).write_bytes(f"cposix\nsystem\n(S'touch {MARK}'\ntR.".encode())
         return f"a pickle as {name}"
     reference = rng.choice(

@@ -26,3 +26,11 @@ def test_score_takes_arrays_from_anywhere(unbraid: CommandLine, tmp_path: Path) 
         in unbraid("score", tmp_path / "codes.npz", tmp_path / "two.npz").sentence
     )
     assert "no known" not in unbraid(*words, "--metrics", "kl").sentence
+
+
+def test_a_single_number_is_neither_codes_nor_factors(unbraid: CommandLine, tmp_path: Path) -> None:
+    np.save(tmp_path / "number.npy", np.array(3.0))
+    np.save(tmp_path / "array.npy", np.zeros((20, 2), dtype=int))
+    for files in (("number.npy", "array.npy"), ("array.npy", "number.npy")):
+        result = unbraid("score", *(tmp_path / name for name in files))
+        assert result.sentence.endswith("number.npy holds a single number: save one row per observation.")

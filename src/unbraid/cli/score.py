@@ -56,6 +56,9 @@ def score_files(
     if not 0 <= test_fraction < 1:
         raise ValueError(f"The test fraction must be at least 0 and below 1; got {test_fraction}.")
     table, values = read_array(codes, "codes"), read_array(factors, "factors")
+    for path, array in ((codes, table), (factors, values)):
+        if array.ndim == 0:
+            raise ValueError(f"{path} holds a single number: save one row per observation.")
     if len(table) != len(values):
         raise ValueError(
             f"{codes} has {len(table)} rows and {factors} {len(values)}: they must match row by row."
