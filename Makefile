@@ -53,7 +53,7 @@ test: lint
 	@echo "== Running all tests"
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
-# 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: hours, continued where it was interrupted.
+# 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: an hour, continued where it was interrupted.
 faults: develop
 	@echo "== Trying faults"
 	@$(BIN)/python -m benchmarks.faults $(if $(FULL),--full,$(if $(SHORT),--short))

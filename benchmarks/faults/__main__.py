@@ -2,7 +2,7 @@
 
     python -m benchmarks.faults                      the standard harness (at most 10 minutes on 2 cores)
     python -m benchmarks.faults --short              two minutes
-    python -m benchmarks.faults --full               hours; interrupt it at will, it goes on where it was
+    python -m benchmarks.faults --full               an hour; interrupt it at will, it goes on where it was
     python -m benchmarks.faults --case kills/17      one case again, from its seed
     python -m benchmarks.faults --family kills       one family
     python -m benchmarks.faults --full --again       the failed cases of the last run again
