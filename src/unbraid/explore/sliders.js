@@ -8,24 +8,24 @@ const sliders = new Map();
 function buildSliders() {
   const measure = content.activity.unit === "nats" ? "KL divergence in nats" : "variance";
   find("codes-note").textContent = `Grouped by strand, most active first. Bars: ${measure} per dimension.`;
-  for (const { name, codes } of content.groups) find("groups").append(group(name, codes));
+  for (const { name, dims } of content.groups) find("groups").append(group(name, dims));
 }
 
-function group(name, codes) {
-  const count = ` ${codes.length} ${codes.length === 1 ? "dimension" : "dimensions"}`;
+function group(name, dims) {
+  const count = ` ${dims.length} ${dims.length === 1 ? "dimension" : "dimensions"}`;
   const words = element("span", { class: "soft", text: count });
   const heading = element("summary", {}, element("strong", { text: name }), words);
   const list = element("div", { class: "sliders" });
   const more = element("button", { type: "button", class: "quiet", onclick: () => grow() });
-  const open = codes.length <= FOLDED || content.groups.length === 1 || name === content.strand;
+  const open = dims.length <= FOLDED || content.groups.length === 1 || name === content.strand;
   const built = element("details", { open }, heading, list, more);
   let next = 0;
   const grow = () => {
-    for (const dim of codes.slice(next, next + OPENED)) list.append(slider(dim, name));
-    next = Math.min(next + OPENED, codes.length);
-    const left = codes.length - next;
+    for (const dim of dims.slice(next, next + OPENED)) list.append(slider(dim, name));
+    next = Math.min(next + OPENED, dims.length);
+    const left = dims.length - next;
     more.textContent = left > OPENED ? `Show ${OPENED} more (${left} hidden)` : `Show the other ${left}`;
-    more.hidden = next === codes.length;
+    more.hidden = next === dims.length;
     showSliders();
   };
   built.addEventListener("toggle", () => { if (built.open && !next) grow(); });
