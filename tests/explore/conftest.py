@@ -20,6 +20,9 @@ PLANS = {
     "beta-vae": Plan("beta-vae", "sprites", {"image_size": 32, "latent_dim": 4, "beta": 0.1, **FEW}),
     "wide": Plan("beta-vae", "sprites", {"image_size": 32, "latent_dim": 4, "architecture": "mlp", **FEW}),
     "contrast": Plan("contrast-vae", "faces", {"image_size": 28, "architecture": "conv-contrast", **FEW}),
+    "layer-norm": Plan(
+        "contrast-vae", "faces", {"image_size": 28, "architecture": "conv-contrast-layer", **FEW}
+    ),
     "cvib": Plan("cvib", "colored-mnist", {"latent_dim": 4, "architecture": "mlp-small", **COLORED}),
     "cnn": Plan("cnn", "colored-mnist", {"architecture": "mlp-small", **COLORED}),
     "flow": Plan("augmented-gin", "mixture", FEW),

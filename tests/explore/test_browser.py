@@ -95,7 +95,7 @@ def _outside(url: str) -> bool:
     return not url.startswith(("file:///", "blob:null/", "data:image/"))
 
 
-@pytest.mark.parametrize("name", ["beta-vae", "contrast", "cvib", "flow"])
+@pytest.mark.parametrize("name", ["beta-vae", "contrast", "layer-norm", "cvib", "flow"])
 def test_a_hundred_codes_decode_as_in_pytorch(
     opened: Callable[..., Any], runs: Callable[[str], Run], name: str
 ) -> None:

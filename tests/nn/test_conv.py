@@ -82,6 +82,20 @@ def test_weights_of_the_decoder(variant: Variant, expected: int) -> None:
     assert parameters(ConvDecoder(10, (1, 64, 64), variant=variant)) == expected
 
 
+@pytest.mark.parametrize("variant", ["contrast-instance", "contrast-layer", "contrast-channel"])
+def test_other_normalizations_have_the_papers_layers_and_no_batch_statistics(variant: Variant) -> None:
+    """As many weights as with batch normalization; an image alone has the code that it has in a batch."""
+    networks = ConvEncoder((3, 28, 28), 5, variant=variant), ConvDecoder(5, (3, 28, 28), variant=variant)
+    batch = ConvEncoder((3, 28, 28), 5, variant="contrast"), ConvDecoder(5, (3, 28, 28), variant="contrast")
+    assert list(map(parameters, networks)) == list(map(parameters, batch))
+    encoder, decoder = (network.double().train() for network in networks)
+    x = torch.rand(3, 3, 28, 28).double()
+    codes = encoder(x).mean
+    assert_close(codes[:1], encoder(x[:1]).mean)
+    assert_close(decoder(codes)[:1], decoder(codes[:1]))
+    assert not list(encoder.buffers())
+
+
 @pytest.mark.parametrize("variant", ["field", "disentanglement-lib"])
 @pytest.mark.parametrize("side", [32, 48, 64, 96])
 def test_padding_is_tensorflows_same(variant: Variant, side: int) -> None:

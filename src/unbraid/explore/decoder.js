@@ -49,6 +49,7 @@ const ONE = {
   tanh: () => Math.tanh,
   sigmoid: () => (x) => 1 / (1 + Math.exp(-x)),
   exp: () => Math.exp,
+  rsqrt: () => (x) => 1 / Math.sqrt(x),
   atan: () => Math.atan,
   negative: () => (x) => -x,
   clamp: ({ min, max }) => (x) => Math.min(Math.max(x, min ?? -Infinity), max ?? Infinity),

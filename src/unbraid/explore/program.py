@@ -66,6 +66,7 @@ OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
     "exp": torch.exp,
+    "rsqrt": torch.rsqrt,
     "atan": torch.atan,
     "negative": torch.neg,
     "clamp": lambda x, min, max: x.clamp(min, max),

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.fx import Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from unbraid.explore.normalization import batch_norm, group_norm
 from unbraid.explore.program import CODES, CONDITION, Op, Program
 from unbraid.methods import Method
 
@@ -182,19 +183,6 @@ def _fold(call: Call) -> str:
     return call.add("fold", flat, sides=list(sides), kernel=kernel, stride=stride, padding=padding)
 
 
-def _batch_norm(call: Call) -> Name:
-    """Batch normalization with running statistics: a scale and a shift per channel."""
-    x, weight, bias, mean, variance = call.arguments[:5]
-    scale = (variance + call.arguments[7]).rsqrt() * (1 if weight is None else weight)
-    shift = (0 if bias is None else bias) - mean * scale
-    channel_shape = (-1, *[1] * (x.ndim - 2))
-    scaled = call.add(
-        "times", call.name(0), call.reader.add_constant(scale.view(channel_shape)), shape=x.shape
-    )
-    shifted = call.add("add", scaled, call.reader.add_constant(shift.view(channel_shape)), shape=x.shape)
-    return [shifted, "", ""]  # the statistics of the batch, which are not used
-
-
 def _split(call: Call) -> Name:
     """One value per part of a split."""
     axis, start, parts = (call[2] or 0) % call[0].ndim, 0, []
@@ -259,6 +247,7 @@ TRANSLATIONS: Mapping[str, Callable[[Call], Name]] = {
     "tanh": _unary("tanh"),
     "sigmoid": _unary("sigmoid"),
     "exp": _unary("exp"),
+    "rsqrt": _unary("rsqrt"),
     "atan": _unary("atan"),
     "neg": _unary("negative"),
     "leaky_relu": lambda call: call.add("leaky", call.name(0), slope=call[1] or 0.01),
@@ -272,8 +261,9 @@ TRANSLATIONS: Mapping[str, Callable[[Call], Name]] = {
     "addmm": _multiply_and_add,
     "convolution": _convolution,
     "col2im": _fold,
-    "native_batch_norm": _batch_norm,
-    "_native_batch_norm_legit_no_training": _batch_norm,
+    "native_batch_norm": batch_norm,
+    "_native_batch_norm_legit_no_training": batch_norm,
+    "native_group_norm": group_norm,
     "split": _split,
     "split_with_sizes": _split,
     "unbind": _unbind,

@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from unbraid.nn.base import Decoder, Encoder
-from unbraid.nn.batch_norm import BatchNorm2d
 from unbraid.nn.channelwise import Channelwise
+from unbraid.nn.norms import NORMS, Normalization
 from unbraid.nn.standardize import Standardize
 from unbraid.nn.strided_conv import DownConv, UpConv
 from unbraid.settings import require_shape
@@ -22,6 +22,9 @@ Variant = Literal[
     "factor-vae",
     "burgess",
     "contrast",
+    "contrast-instance",
+    "contrast-layer",
+    "contrast-channel",
     "contrast-deep",
     "contrast-faces",
     "flowers",
@@ -38,21 +41,26 @@ class Layers(NamedTuple):
     hidden: tuple[int, ...] = (256,)  # between the convolutions and the codes
     linear: bool = False  # no activations after the encoder's convolutions
     stem: int = 0  # channels of one more convolution, at full size; 0 for none
-    normalized: bool = False  # batch normalization and leaky ReLU after each convolution, instead of ReLU
+    # After each convolution, followed by leaky ReLU instead of ReLU.
+    normalization: Normalization | None = None
     slope: float = 0.0  # of the encoder's activations below 0
 
 
+CONTRAST = Layers(channels=(32, 32, 64, 128), hidden=(), stem=32, normalization="batch")
 LAYERS: dict[Variant, Layers] = {
     "field": Layers(),  # Higgins et al., 2017; Locatello et al., 2019, table
     "disentanglement-lib": Layers(kernels=(4, 4, 2, 2)),  # Locatello et al., 2019, published code
     "factor-vae": Layers(hidden=(128,), linear=True),  # Kim & Mnih, 2018
     "burgess": Layers(channels=(32, 32, 32, 32), hidden=(256, 256)),  # Burgess et al., 2018
-    # Principled contrast, App. A.3: five convolutions and one fully connected layer; sizes are not given.
-    "contrast": Layers(channels=(32, 32, 64, 128), hidden=(), stem=32, normalized=True),
-    "contrast-deep": Layers(channels=(32, 32, 64, 128), hidden=(256, 256), stem=32, normalized=True),  # ours
-    "contrast-faces": Layers(
-        channels=(32, 64, 128, 256), hidden=(), normalized=True
-    ),  # Weinberger et al., 2022
+    # Principled contrast, App. A.3: five convolutions and one fully connected layer; sizes are not given. Its "channel
+    # normalization" is read in four ways.
+    "contrast": CONTRAST,
+    "contrast-instance": CONTRAST._replace(normalization="instance"),
+    "contrast-layer": CONTRAST._replace(normalization="layer"),
+    "contrast-channel": CONTRAST._replace(normalization="channel"),
+    "contrast-deep": CONTRAST._replace(hidden=(256, 256)),  # ours
+    # Weinberger et al., 2022
+    "contrast-faces": Layers(channels=(32, 64, 128, 256), hidden=(), normalization="batch"),
     # Unsupervised Disentanglement Learning by Intervention, 2021, Tables 8 and 9
     "flowers": Layers(channels=(128, 128, 256, 256), hidden=(512,), linear=True),
     "flowers-discriminator": Layers(channels=(64, 64, 128, 128), hidden=(256, 256), linear=True, slope=0.2),
@@ -71,8 +79,9 @@ class ConvEncoder(Encoder):
         variant: `field` has kernels of 4 everywhere and a fully connected layer of 256;
             `disentanglement-lib` has kernels of 2 in its last two convolutions; `factor-vae` has a layer of
             128 without activation instead of 256; `burgess` has 32 channels throughout and two layers of 256;
-            `contrast` has a fifth convolution, at full size, and batch normalization; `contrast-deep` two layers
-            of 256 besides; `contrast-faces` batch normalization and up to 256 channels;
+            `contrast` has a fifth convolution, at full size, and batch normalization; `contrast-instance`,
+            `contrast-layer` and `contrast-channel` have another normalization; `contrast-deep` has two layers of 256
+            besides; `contrast-faces` has batch normalization and up to 256 channels;
             `flowers` has four times as many channels and a layer of 512 without activation; `flowers-discriminator`
             has twice as many, leaky ReLU of slope 0.2 and two layers of 256 without activation.
         standardized: Whether each channel of each image is standardized to mean 0 and standard deviation 1 first.
@@ -156,8 +165,8 @@ class ConvDecoder(Decoder):
 
 def _activation(layers: Layers, channels: int) -> tuple[nn.Module, ...]:
     """The normalization and activation after a convolution."""
-    if layers.normalized:
-        return (BatchNorm2d(channels), nn.LeakyReLU(0.2))
+    if layers.normalization:
+        return (NORMS[layers.normalization](channels), nn.LeakyReLU(0.2))
     return (nn.LeakyReLU(layers.slope) if layers.slope else nn.ReLU(),)
 
 
