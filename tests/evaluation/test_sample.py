@@ -5,11 +5,12 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import CODES, SHAPE, make
+from tests.tiny import CODES, LARGER, SHAPE, make, normalized
 from unbraid.data import Dataset, FactorSpace
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.sample import Sample
 from unbraid.methods import GIN, VFAE, BetaVAE, ContrastVAE, InfoGAN, Intervention, SimCLR
+from unbraid.nn import background_batch_stats
 
 SPACE = FactorSpace({"a": 3, "b": 4, "fixed": 1, "c": 5})
 
@@ -103,6 +104,24 @@ def test_background_codes_are_of_the_strand() -> None:
     assert_close(here.background_codes, expected.numpy())
     assert here.select_strand("salient").background_codes.shape == (30, 2)
     assert not np.array_equal(here.select_strand("salient").background_codes, here.background_codes)
+
+
+def test_the_background_has_its_own_batch_statistics_where_they_are_separate() -> None:
+    method = normalized(ContrastVAE, batch_stats="separate")
+    for name, buffer in method.named_buffers():
+        if name.endswith(("background_mean", "background_var")):
+            buffer.fill_(0.5)
+    x, y = torch.randint(0, 256, (2, 20, *LARGER), dtype=torch.uint8)
+    data = Dataset(x, name="target").with_background(Dataset(y, name="background"))
+    here = Sample(method.eval(), data, size=0, seed=0)
+    with torch.no_grad():
+        of_x, of_y = method.encode(data.observe(torch.arange(20))), method.encode(y / 255)
+        with background_batch_stats(method):
+            expected = method.encode(y / 255)
+    assert_close(here.all_codes, of_x.numpy())
+    assert_close(here.background.all_codes, expected.numpy())
+    assert_close(here.background.shuffled(20).all_codes.sum(0), expected.numpy().sum(0), rtol=1e-3, atol=1e-3)
+    assert not np.allclose(here.background.all_codes, of_y.numpy(), atol=1e-2)
 
 
 def test_sampled_codes_follow_their_posteriors() -> None:

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.tiny import SHAPE, images, loss, make
+from tests.tiny import SHAPE, images, larger_images, loss, make, normalized
 from unbraid.methods import CVAE, ContrastVAE, MMcVAE, PrincipledContrast, RbVAE, SRbVAE
 from unbraid.methods.base import build_method
 from unbraid.methods.contrast_autoencoder import ContrastAutoencoder
-from unbraid.nn import MLPDecoder, MLPEncoder
+from unbraid.nn import MLPDecoder, MLPEncoder, background_batch_stats
 from unbraid.objectives import kl_to_standard_normal
 from unbraid.options import options_of
 from unbraid.schedules import Linear
@@ -81,12 +81,60 @@ FAMILY = [ContrastVAE, CVAE, MMcVAE, RbVAE, SRbVAE, PrincipledContrast]
 def test_shared_options_are_options_of_every_method(cls: type[ContrastAutoencoder]) -> None:
     """With the kinds, defaults and help of the base; `log_w2` only where the distance is not minimized."""
     options, base = options_of(cls), options_of(ContrastAutoencoder)
-    shared = {"common_dim", "salient_dim", "beta_schedule", "likelihood"}
+    shared = {"common_dim", "salient_dim", "beta_schedule", "likelihood", "batch_stats"}
     shared |= set() if cls is PrincipledContrast else {"log_w2"}
     assert options.keys() & {*shared, "log_w2"} == shared and "options" not in options
     assert all(options[name] == base[name] for name in shared)
     assert all(option.help for option in options.values())
     assert make(cls, beta_schedule=Linear(0.0, 1.0, 10)).arguments["common_dim"] == 2
+
+
+LARGE = ContrastBatch(larger_images(16, seed=1), larger_images(16, seed=2) / 4)
+
+
+@pytest.mark.parametrize("cls", FAMILY, ids=lambda cls: cls.name())
+def test_separate_statistics_are_those_of_two_batches(cls: type[ContrastAutoencoder]) -> None:
+    """In training, the codes of the target do not depend on the background, and the loss of every player is finite."""
+    joint, separate = (normalized(cls, batch_stats=kind).train() for kind in ("joint", "separate"))
+    other = larger_images(16, seed=9)
+    for method, is_separate in ((joint, False), (separate, True)):
+        q, changed = (method.posteriors(LARGE.target, y)[0].mean for y in (LARGE.background, other))
+        assert torch.equal(q, changed) == is_separate
+        decoded, altered = (
+            method.apply_to_both(method.decoder, q.detach(), codes)[0]
+            for codes in (q.detach(), 2 * q.detach())
+        )
+        assert torch.equal(decoded, altered) == is_separate
+    for player in separate.players():
+        terms = player.loss(LARGE)
+        assert terms.total.isfinite()
+
+
+def test_each_dataset_has_its_running_statistics() -> None:
+    """A loss updates both; evaluation normalizes new observations as the target, and the background in its context."""
+    method = normalized(ContrastVAE, batch_stats="separate").train()
+    for _ in range(100):
+        method.loss(LARGE)
+    first = method.encoder.trunk[1]  # type: ignore[index]
+    maps = [method.encoder.trunk[0](x).transpose(0, 1).flatten(1) for x in LARGE[:2]]  # type: ignore[index]
+    assert_close(first.running_mean, maps[0].mean(1), rtol=0, atol=1e-4)
+    assert_close(first.background_mean, maps[1].mean(1), rtol=0, atol=1e-4)
+    trained, method = method.posteriors(*LARGE[:2]), method.eval()
+    of_target = method.encode(LARGE.background)
+    with background_batch_stats(method):
+        of_background = method.encode(LARGE.background)
+    assert_close(method.encode(LARGE.target), trained[0].mean, rtol=0, atol=0.05)
+    assert_close(of_background, trained[1].mean, rtol=0, atol=0.05)
+    assert (of_background - of_target).abs().max() > 0.1
+
+
+def test_separate_statistics_need_batch_normalization() -> None:
+    with pytest.raises(
+        ValueError, match=r"separate requires networks with batch normalization, and these have none"
+    ):
+        build_method(
+            ContrastVAE, (3, 28, 28), n=10, architecture="conv-contrast-layer", batch_stats="separate"
+        )
 
 
 def test_an_option_that_a_method_does_not_share_is_refused() -> None:

@@ -1,10 +1,11 @@
 """Limits, slopes and a case that must be solved, src/unbraid/methods/principled_contrast.py."""
 
+import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from tests.tiny import images, loss, make
+from tests.tiny import Itself, images, loss, make
 from unbraid.data.hidden_groups import hidden_groups, true_directions
 from unbraid.methods import ContrastVAE, PrincipledContrast
 from unbraid.metrics import w2
@@ -65,6 +66,46 @@ def test_the_terms_by_other_means() -> None:
     q_x, q_y = method.posteriors(*BATCH[:2])
     z_t, z_b = q_x.sample()[:, :2], q_y.sample()[:, :2]
     assert_close(parts["w2"].item(), w2(z_t.detach().numpy(), z_b.detach().numpy()).score)
+
+
+def gradients(method: PrincipledContrast, term: str) -> dict[str, Tensor]:
+    """The gradients of a term, by parameter; parameters without one are left out."""
+    names, parameters = zip(*method.named_parameters(), strict=True)
+    found = torch.autograd.grad(loss(method, BATCH).parts[term], parameters, allow_unused=True)
+    return {name: gradient for name, gradient in zip(names, found, strict=True) if gradient is not None}
+
+
+def test_without_its_std_the_zero_salient_loss_is_that_of_the_mean() -> None:
+    method = make(PrincipledContrast, zero_salient_std="none")
+    terms, shared = loss(method, BATCH), loss(make(PrincipledContrast), BATCH)
+    q_y = method.posterior(BATCH.background)
+    assert_close(terms.parts["zero_salient"], (q_y.mean[:, 2:] ** 2).sum(1).mean())
+    std = q_y.logvar[:, 2:].exp().sum(1).mean()
+    assert_close(shared.total - terms.total, std)
+    assert not gradients(method, "zero_salient")["encoder.heads.bias"][6:].any()  # log-variances of s
+
+
+def test_a_separate_head_keeps_the_std_of_the_background_out_of_the_shared_one() -> None:
+    """The surrogate with σ_s(y) from a linear layer of its own on the same features; other terms do not change."""
+    method = make(PrincipledContrast, zero_salient_std="separate-head")
+    assert method.background_head is not None
+    terms, shared = loss(method, BATCH), loss(make(PrincipledContrast), BATCH)
+    q_y, features = method.posterior(BATCH.background), method.encoder.trunk(BATCH.background)  # type: ignore[operator]
+    squares = (q_y.mean[:, 2:] ** 2).sum(1) + method.background_head(features).exp().sum(1)
+    assert_close(terms.parts["zero_salient"], squares.mean())
+    for name in terms.parts.keys() - {"zero_salient"}:
+        assert_close(terms.parts[name], shared.parts[name])
+    moved = gradients(method, "zero_salient")
+    assert moved["background_head.weight"].any() and moved["encoder.trunk.1.weight"].any()
+    assert not moved["encoder.heads.bias"][6:].any()
+    assert gradients(make(PrincipledContrast), "zero_salient")["encoder.heads.bias"][6:].any()
+
+
+def test_a_separate_head_needs_the_features_of_the_encoder() -> None:
+    with pytest.raises(
+        ValueError, match=r"requires an encoder with `trunk` and linear `heads`.*; Itself has none"
+    ):
+        make(PrincipledContrast, encoder=Itself(4), zero_salient_std="separate-head")
 
 
 def test_the_transport_moves_common_codes_alone() -> None:

@@ -10,7 +10,13 @@ from torch import Tensor, multiprocessing, nn
 from torch.testing import assert_close
 
 from unbraid.distributed import all_gather, all_reduce_mean, local_shard, world_size
-from unbraid.nn.batch_norm import BatchNorm1d, BatchNorm2d, frozen_batch_stats
+from unbraid.nn.batch_norm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    background_batch_stats,
+    frozen_batch_stats,
+    separate_background_stats,
+)
 
 
 def norms() -> list[tuple[nn.Module, Tensor]]:
@@ -34,6 +40,10 @@ def compute() -> list[Tensor]:
             results += [buffer.clone().double() for buffer in norm.buffers()]
             with frozen_batch_stats(norm):
                 results.append(all_gather(norm(local.square())))
+            results += [buffer.double() for buffer in norm.buffers()]
+            separate_background_stats(norm)
+            with background_batch_stats(norm):
+                results.append(all_gather(norm(3 * local + 1)))
             results += [buffer.double() for buffer in norm.buffers()]
     return results
 
@@ -102,3 +112,32 @@ def test_frozen_statistics_stay_when_compiled() -> None:
         assert_close(compiled(norm, x), twice(own, x))
     assert_close(dict(norm.named_buffers()), dict(own.named_buffers()))
     assert norm.num_batches_tracked == 2
+
+
+def test_separate_statistics_are_those_of_two_layers_with_one_scale_and_shift() -> None:
+    """Target and background each by itself, in training, with frozen statistics and in evaluation."""
+    for norm, x in norms():
+        of_y, y = copy.deepcopy(norm), x.square() + 5
+        assert separate_background_stats(nn.Sequential(norm)) == 1
+        for _ in range(3):
+            with background_batch_stats(norm):
+                found = norm(y)
+            norm(x)
+            assert_close(found, of_y(y), rtol=0, atol=0)
+            with frozen_batch_stats(norm, of_y), background_batch_stats(norm):
+                assert_close(norm(2 * y), of_y(2 * y), rtol=0, atol=0)
+        assert_close(norm.background_mean, of_y.running_mean, rtol=0, atol=0)
+        assert_close(norm.background_var, of_y.running_var, rtol=0, atol=0)
+        assert norm.num_batches_tracked == 3
+        norm.eval(), of_y.eval()
+        with background_batch_stats(norm):
+            assert_close(norm(y), of_y(y), rtol=0, atol=0)
+        assert not torch.allclose(norm(y), of_y(y))
+
+
+def test_joint_statistics_are_used_for_the_background_too() -> None:
+    for norm, x in norms():
+        expected = copy.deepcopy(norm)(x)
+        with background_batch_stats(norm):
+            assert_close(norm(x), expected, rtol=0, atol=0)
+        assert norm.num_batches_tracked == 1

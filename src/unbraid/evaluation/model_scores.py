@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from unbraid.evaluation.prior_samples import Decoder, background_prior_samples, prior_samples
 from unbraid.evaluation.sample import Sample
 from unbraid.evaluation.strand_probes import strand_probes
 from unbraid.methods import HasBackgroundCodes, HasLikelihood
 from unbraid.metrics import KLPerDim, kl_per_dim
 from unbraid.objectives import ACTIVE_VARIANCE_SHARE, variance_shares
 
-Decoder = Callable[[Tensor, Tensor | None], Tensor]  # from whole codes and condition to observations
 MAX_INTERVENTIONS = 2_000  # observations per feature; each takes the feature of the observation before it
 
 
@@ -164,5 +164,7 @@ MODEL_METRICS = (
     inversion,
     intervention_reversibility,
     active_features,
+    prior_samples,
+    background_prior_samples,
     strand_probes,
 )

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,7 @@ from unbraid.data import Dataset, SetDraw, random_split
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.ground_truth import GroundTruth
 from unbraid.methods import FlowMethod, HasPosterior, Method, Predicts, feature_strand_names, has_decoder
+from unbraid.nn import background_batch_stats
 from unbraid.seeds import derive_seed
 
 BATCH_SIZE = 512
@@ -29,6 +31,7 @@ class Sample(GroundTruth):
         super().__init__(dataset, size=size, seed=seed)
         self.method, self.strand = method, strand or method.strands.default
         self._shared: dict[str, Sample] = {}  # by the copies of this sample for other strands
+        self._is_background = False
 
     def select_strand(self, strand: str) -> "Sample":
         """The same observations with the codes of one strand."""
@@ -64,10 +67,14 @@ class Sample(GroundTruth):
         other.all_codes = self.all_codes[chosen.numpy()]
         return other
 
-    def shuffled(self, max_size: int) -> "Sample":
-        """At most `max_size` of the observations in random order."""
+    def shuffled(self, max_size: int, *, distinct: bool = False) -> "Sample":
+        """At most `max_size` of the observations in random order; with `distinct`, each observation once."""
         generator = Generator().manual_seed(derive_seed(self.seed, "shuffled"))
-        return self._with_rows(self._rows[torch.randperm(self.size, generator=generator)[:max_size]])
+        rows = self._rows[torch.randperm(self.size, generator=generator)]
+        if distinct:
+            _, first = np.unique(self._observation_ids(rows).numpy(), return_index=True)
+            rows = rows[torch.from_numpy(np.sort(first))]
+        return self._with_rows(rows[:max_size])
 
     def _with_rows(self, rows: Int[Tensor, " n"]) -> "Sample":
         """A copy with other rows and nothing computed yet."""
@@ -117,9 +124,9 @@ class Sample(GroundTruth):
         if "background" not in self._shared:
             size = 0 if self.size >= len(self.dataset.background) else self.size
             seed = derive_seed(self.seed, "background")  # so that the noise differs from that of the target
-            self._shared["background"] = type(self)(
-                self.method, self.dataset.background, size=size, seed=seed
-            )
+            background = type(self)(self.method, self.dataset.background, size=size, seed=seed)
+            background._is_background = True
+            self._shared["background"] = background
         return self._shared["background"]
 
     @cached_property
@@ -276,8 +283,13 @@ class Sample(GroundTruth):
             known = self._tables.labels_and_nuisances(self._tables.factors(part))
             condition = self.method.condition_from(*known)
             condition = None if condition is None else condition.to(device)
-            results.append(function(self.dataset.observe(part.to(device)), condition).float().cpu())
+            with self.batch_stats():
+                results.append(function(self.dataset.observe(part.to(device)), condition).float().cpu())
         return torch.cat(results).numpy()
+
+    def batch_stats(self) -> AbstractContextManager[None]:
+        """Context in which the method's networks normalize these observations: as target or as background."""
+        return background_batch_stats(self.method) if self._is_background else nullcontext()
 
     @property
     def _dimensions(self) -> list[int]:

@@ -2,23 +2,30 @@
 Eq. 3 of Towards Principled Objectives for Contrastive Disentanglement, 2020, and the options that these methods share.
 """
 
-from collections.abc import Mapping, Set
-from typing import Any, NamedTuple, TypedDict, TypeVar, get_args
+from collections.abc import Callable, Mapping, Set
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.methods.base import BuildSpec
-from unbraid.nn import OverlayDecoder, build_networks, split_overlay
+from unbraid.nn import (
+    OverlayDecoder,
+    background_batch_stats,
+    build_networks,
+    separate_background_stats,
+    split_overlay,
+)
 from unbraid.objectives import ON_HOST, Likelihood, Pixels, kl_to_standard_normal, squared_w2
 from unbraid.options import with_arguments_of
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
-from unbraid.types import Codes, ContrastBatch, Gaussian, Scalar
+from unbraid.types import Codes, ContrastBatch, Gaussian, Observations, Scalar
 
 C = TypeVar("C", bound="ContrastAutoencoder")
+BatchStats = Literal["joint", "separate"]
 
 
 class ELBOTerms(NamedTuple):
@@ -54,6 +61,7 @@ class ContrastOptions(TypedDict, total=False):
     salient_dim: int
     beta_schedule: Schedule | None
     likelihood: Likelihood
+    batch_stats: BatchStats
 
 
 class LoggedContrastOptions(ContrastOptions, total=False):
@@ -74,6 +82,8 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         beta_schedule: Schedule that multiplies beta, such as linear:0:1:10000, so that the code carries information
             before the KL term penalizes it.
         likelihood: Likelihood p(x|z, s): pixels:SIGMA, bernoulli, or normal:SIGMA for rows.
+        batch_stats: Statistics of batch normalization: joint (one batch of target and background) or separate (one
+            batch each, with running statistics of their own). Codes of new observations use those of the target.
         log_w2: Whether to log the W2 distance between the common codes of target and background; the distance is not
             minimized.
     """
@@ -104,10 +114,17 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         salient_dim: int = 8,
         beta_schedule: Schedule | None = None,
         likelihood: Likelihood = Pixels(),
+        batch_stats: BatchStats = "joint",
         log_w2: bool = False,
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
         require_nonnegative(beta=beta)
+        self.batch_stats = batch_stats
+        if batch_stats == "separate" and not separate_background_stats(encoder, decoder):
+            raise ValueError(
+                "--batch-stats separate requires networks with batch normalization, and these have none. Choose "
+                "--architecture conv-contrast, or leave --batch-stats out."
+            )
         self.beta, self.beta_schedule = beta, beta_schedule
         self.log_w2 = log_w2
         if common_dim < 1 or salient_dim < 1 or common_dim + salient_dim != self.strands.size:
@@ -141,12 +158,31 @@ class ContrastAutoencoder(Autoencoder[ContrastBatch]):
         z_t, z_b = (self.strands.take(codes, "common").detach() for codes in (elbo.c_x, elbo.c_y))
         return {"w2": squared_w2(z_t, z_b)}
 
+    def apply_to_both(
+        self, network: Callable[[Tensor], Tensor], x: Tensor, y: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The outputs for target and background, in one batch or with separate batch statistics."""
+        if self.batch_stats == "joint":
+            of_x, of_y = network(torch.cat([x, y])).chunk(2)
+            return of_x, of_y
+        of_x = network(x)
+        with background_batch_stats(self.encoder, self.decoder):
+            return of_x, network(y)
+
+    def posteriors(self, x1: Observations, x2: Observations) -> tuple[Gaussian, Gaussian]:
+        """The posteriors of target and background, in one batch or with separate batch statistics."""
+        if self.batch_stats == "joint":
+            return super().posteriors(x1, x2)
+        q_x = self.posterior(x1)
+        with background_batch_stats(self.encoder):
+            return q_x, self.posterior(x2)
+
     def elbo_terms(self, batch: ContrastBatch) -> ELBOTerms:
-        """Eq. 3, term by term; target and background pass through the networks in one batch."""
+        """Eq. 3, term by term."""
         x, y = batch.target, batch.background
         q_x, q_y = self.posteriors(x, y)
         c_x, c_y = q_x.sample(), q_y.sample()
-        decoded_x, decoded_y = self.decoder(torch.cat([c_x, self.background_codes(c_y)])).chunk(2)
+        decoded_x, decoded_y = self.apply_to_both(self.decoder, c_x, self.background_codes(c_y))
         return ELBOTerms(
             *(q_x, q_y, c_x, c_y),
             nll_x=self.likelihood.nll(decoded_x, x),

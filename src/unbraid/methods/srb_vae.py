@@ -76,7 +76,7 @@ class SRbVAE(ContrastAutoencoder):
         c_x, c_y = noise_like(elbo.c_x), noise_like(elbo.c_y)
         # Generated images are means, without the noise of the likelihood, as in the authors' code.
         with frozen_batch_stats(self.encoder, self.decoder):
-            x, y = self.decode(torch.cat([c_x, self.background_codes(c_y)])).chunk(2)
+            x, y = self.apply_to_both(self.decode, c_x, self.background_codes(c_y))
             q_x, q_y = self.posteriors(x.detach(), y.detach())
         z_y = self.strands.take(c_y, "common")
         logits = self.critic(x, c_x).to(c_x.dtype), self.background_critic(y, z_y).to(c_x.dtype)
@@ -91,7 +91,7 @@ class SRbVAE(ContrastAutoencoder):
             q_x, q_y = self.posteriors(batch.target, batch.background)
             c_x, c_y = q_x.sample(), q_y.sample()
             from_x, from_y = noise_like(c_x), noise_like(c_y)
-            x, y = self.decode(torch.cat([from_x, self.background_codes(from_y)])).chunk(2)
+            x, y = self.apply_to_both(self.decode, from_x, self.background_codes(from_y))
             z_y, from_z = (self.strands.take(codes, "common") for codes in (c_y, from_y))
         target = self.critic(torch.cat([batch.target, x]), torch.cat([c_x, from_x])).to(x.dtype)
         background = self.background_critic(torch.cat([batch.background, y]), torch.cat([z_y, from_z]))

@@ -24,7 +24,9 @@ from unbraid.metrics.mcc import MCC, mcc
 from unbraid.metrics.mig import MIG, mig
 from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model_centrality
 from unbraid.metrics.modularity import Modularity, modularity
+from unbraid.metrics.prior_distance import PriorDistance, prior_distance
 from unbraid.metrics.probe import Probe, probe
+from unbraid.metrics.sample_quality import SampleQuality, sample_quality
 from unbraid.metrics.sap import SAP, sap
 from unbraid.metrics.spectrum import Spectrum, spectrum
 from unbraid.metrics.std_rank import StdRank, std_rank
@@ -61,7 +63,9 @@ __all__ = [
     "LatentR2",
     "ModelCentrality",
     "Modularity",
+    "PriorDistance",
     "Probe",
+    "SampleQuality",
     "Spectrum",
     "StdRank",
     "TranslationDifficulty",
@@ -95,7 +99,9 @@ __all__ = [
     "modularity",
     "mutual_information",
     "neighbor_information",
+    "prior_distance",
     "probe",
+    "sample_quality",
     "sap",
     "spectrum",
     "std_rank",

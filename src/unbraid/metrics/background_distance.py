@@ -67,10 +67,10 @@ def background_distance(
     return BackgroundDistance(
         score=float(apart),
         halves=float(halves),
-        ratio=_ratio(apart, halves),
+        ratio=distance_ratio(apart, halves),
         means=float(means_apart),
         means_halves=float(means_halves),
-        means_ratio=_ratio(means_apart, means_halves),
+        means_ratio=distance_ratio(means_apart, means_halves),
         batch=size,
         batches=batches,
         n=len(means[0]),
@@ -93,6 +93,6 @@ def _between(
     return w2(first, background[rows[2]]).score, w2(first, target[rows[1]]).score
 
 
-def _ratio(apart: float, halves: float) -> float:
+def distance_ratio(apart: float, halves: float) -> float:
     """apart / halves; 1 if both are 0, as for constant codes."""
     return float(apart / halves) if halves > 0 else float("inf") if apart > 0 else 1.0

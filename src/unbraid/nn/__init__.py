@@ -15,10 +15,16 @@ from unbraid.nn.base import (
     HasFeatures,
     HasLatentDim,
     HasShape,
+    HasTrunk,
     Invertible,
     Network,
 )
-from unbraid.nn.batch_norm import BatchNorm1d, frozen_batch_stats
+from unbraid.nn.batch_norm import (
+    BatchNorm1d,
+    background_batch_stats,
+    frozen_batch_stats,
+    separate_background_stats,
+)
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.concat_encoder import ConcatEncoder
 from unbraid.nn.conv import SIDES, ConvDecoder, ConvEncoder
@@ -62,6 +68,7 @@ __all__ = [
     "HasFeatures",
     "HasLatentDim",
     "HasShape",
+    "HasTrunk",
     "ImageFlow",
     "Invertible",
     "JointCritic",
@@ -78,6 +85,7 @@ __all__ = [
     "RowFlow",
     "SmallConv",
     "backbone",
+    "background_batch_stats",
     "build_networks",
     "disable_tf32",
     "flow_for",
@@ -85,5 +93,6 @@ __all__ = [
     "is_custom_architecture",
     "latent_dim_of",
     "scalar_head",
+    "separate_background_stats",
     "split_overlay",
 ]

@@ -56,6 +56,14 @@ class HasFeatures(Protocol):
 
 
 @runtime_checkable
+class HasTrunk(Protocol):
+    """An encoder whose posterior is one linear layer, the heads, on the features of a trunk."""
+
+    trunk: nn.Module
+    heads: nn.Linear
+
+
+@runtime_checkable
 class Invertible(HasLatentDim, Protocol):
     """A network from observations to codes that also maps codes back to observations."""
 

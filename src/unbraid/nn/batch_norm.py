@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from unbraid.distributed import all_gather, world_size
@@ -16,12 +18,34 @@ Maps = Float[Tensor, "b c *positions"]
 class _GlobalBatchNorm(_BatchNorm):
     """PyTorch's batch normalization on one process; with several, mean and variance are those of the global batch.
 
-    The running statistics are buffers, so that checkpoints and saved models keep them.
+    The running statistics are buffers, so that checkpoints and saved models keep them. Those of a background dataset
+    may be separate (Chang et al., 2019, Domain-Specific Batch Normalization, arXiv:1906.03950; here scale and shift
+    stay shared).
     """
 
+    normalizes_background = False
+
+    def separate_background(self) -> None:
+        """Adds running statistics of the background."""
+        assert self.running_mean is not None and self.running_var is not None
+        self.register_buffer("background_mean", torch.zeros_like(self.running_mean))
+        self.register_buffer("background_var", torch.ones_like(self.running_var))
+
+    def _running_stats(self) -> tuple[Tensor | None, Tensor | None]:
+        if self.normalizes_background:
+            return cast(Tensor, self.background_mean), cast(Tensor, self.background_var)
+        return self.running_mean, self.running_var
+
     def forward(self, input: Maps) -> Maps:
-        if not self.training or world_size() == 1:
+        if self.training and world_size() > 1:
+            return self._normalize_global_batch(input)
+        if not self.normalizes_background:
             return super().forward(input)
+        stats = self._running_stats() if self.track_running_stats or not self.training else (None, None)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        return F.batch_norm(input, *stats, self.weight, self.bias, self.training, momentum, self.eps)
+
+    def _normalize_global_batch(self, input: Maps) -> Maps:
         x = input.float() if input.dtype == torch.bfloat16 else input
         dims = [0, *range(2, x.ndim)]
         moments = torch.stack([x.mean(dims), x.square().mean(dims)])
@@ -40,12 +64,38 @@ class _GlobalBatchNorm(_BatchNorm):
     def _update_running_stats(
         self, mean: Float[Tensor, " c"], variance: Float[Tensor, " c"], count: int
     ) -> None:
-        assert self.running_mean is not None and self.running_var is not None
+        running_mean, running_var = self._running_stats()
+        assert running_mean is not None and running_var is not None
         assert self.num_batches_tracked is not None and self.momentum is not None
-        self.running_mean.lerp_(mean.to(self.running_mean.dtype), self.momentum)
+        running_mean.lerp_(mean.to(running_mean.dtype), self.momentum)
         unbiased = variance * (count / (count - 1))
-        self.running_var.lerp_(unbiased.to(self.running_var.dtype), self.momentum)
-        self.num_batches_tracked += 1
+        running_var.lerp_(unbiased.to(running_var.dtype), self.momentum)
+        if not self.normalizes_background:
+            self.num_batches_tracked += 1
+
+
+def separate_background_stats(*networks: nn.Module) -> int:
+    """Gives every batch normalization of the networks running statistics of the background; returns their number."""
+    norms = [
+        module for network in networks for module in network.modules() if isinstance(module, _GlobalBatchNorm)
+    ]
+    for norm in norms:
+        norm.separate_background()
+    return len(norms)
+
+
+@contextmanager
+def background_batch_stats(*networks: nn.Module) -> Iterator[None]:
+    """Context in which the networks normalize the background: with its running statistics where they are separate."""
+    modules = [module for network in networks for module in network.modules()]
+    norms = [m for m in modules if isinstance(m, _GlobalBatchNorm) and "background_mean" in m._buffers]
+    for norm in norms:
+        norm.normalizes_background = True
+    try:
+        yield
+    finally:
+        for norm in norms:
+            norm.normalizes_background = False
 
 
 @contextmanager

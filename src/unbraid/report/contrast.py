@@ -12,6 +12,7 @@ from torch import Tensor
 
 from unbraid.data import Dataset
 from unbraid.methods import HasBackgroundCodes
+from unbraid.nn import background_batch_stats
 from unbraid.report.charts import COLORS, DARK_COLORS, chart
 from unbraid.report.figures import Figure, Row, examples
 from unbraid.runs import Model
@@ -61,13 +62,15 @@ def strands_apart(model: Model, dataset: Dataset, *, count: int = 10, seed: int 
 def both_reconstructed(model: Model, dataset: Dataset, *, count: int = 10, seed: int = 0) -> Figure:
     """Background and target images and their reconstructions (Fig. 7)."""
     y, x = examples(_background(dataset), count, seed=seed), examples(dataset, count, seed=seed)
-    codes = model.encode(y)
-    if isinstance(model.method, HasBackgroundCodes):
-        with torch.no_grad():
-            codes = model.method.background_codes(codes.to(model.method.step.device)).cpu()
+    with background_batch_stats(model.method):
+        codes = model.encode(y)
+        if isinstance(model.method, HasBackgroundCodes):
+            with torch.no_grad():
+                codes = model.method.background_codes(codes.to(model.method.step.device)).cpu()
+        decoded = model.decode(codes)
     rows = (
         Row("background", y),
-        Row("decoded", model.decode(codes)),
+        Row("decoded", decoded),
         Row("target", x),
         Row("decoded", model.reconstruct(x)),
     )
@@ -123,7 +126,10 @@ def salient_map(
     count = len(rows)
     labels, _ = tables.labels_and_nuisances(tables.factors(rows))
     y = background.observe(_different(background, count // 3, generator))
-    codes = torch.cat([model.strands.take(model.encode(x), strand) for x in (tables.observe(rows), y)])
+    with background_batch_stats(model.method):
+        of_background = model.encode(y)
+    whole = torch.cat([model.encode(tables.observe(rows)), of_background])
+    codes = model.strands.take(whole, strand)
     points = TSNE(random_state=seed, init="pca" if codes.shape[1] > 1 else "random").fit_transform(
         codes.numpy()
     )
