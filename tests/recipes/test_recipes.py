@@ -1,12 +1,14 @@
 """Recipes and their published numbers, src/unbraid/recipes."""
 
 import importlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from unbraid.optimizers import Adam
 from unbraid.recipes import DEFAULT_SCALES, SCALES, read_recipe, recipe_names
+from unbraid.studies import Plan
 from unbraid.studies.aggregate import _published, varying_options
 
 
@@ -97,6 +99,62 @@ def test_the_contrast_papers_table_has_its_settings_at_its_length() -> None:
         if plan.method == "principled-contrast"
     }
     assert terms == {(0.0, 1.0), (1.0, 1.0)}
+
+
+def settings_of(plans: Iterable[Plan], overlay: bool) -> set[str]:
+    """The settings of Eq. 8 with one kind of decoder, without the name of the decoder."""
+    found = [
+        dict(plan.options) | {"architecture": plan.options["architecture"].removeprefix("overlay:")}
+        for plan in plans
+        if plan.method == "principled-contrast"
+        and plan.options["architecture"].startswith("overlay:") == overlay
+    ]
+    assert len({str(sorted(options.items(), key=str)) for options in found}) == len(found)
+    return {str(sorted(options.items(), key=str)) for options in found}
+
+
+@pytest.mark.parametrize("scale", ["quick", "short"])
+def test_both_decoders_of_principled_contrast_are_searched_equally(scale: str) -> None:
+    """One grid, evaluated on held-out training digits; each further option beside its absence, over five seeds."""
+    plans = read_recipe("principled-contrast/search", scale).runs
+    one, overlay = (settings_of(plans, kind) for kind in (False, True))
+    assert one == overlay and len(one) == (4 if scale == "quick" else 2 * (36 + 3 * 5))
+    if scale == "short":
+        assert all(plan.evaluation["on"]["split"] == "validation" for plan in plans)
+
+
+def test_the_zero_salient_loss_is_studied_in_one_change_at_a_time() -> None:
+    """Every plan differs from Eq. 7 as printed in one setting beside λ_C, its length and its seed."""
+    for scale, length in (("short", 20_000), ("paper", 78_000)):
+        plans = read_recipe("principled-contrast/zero-salient", scale).runs
+        printed = plans[0].resolved()["method"] | plans[0].resolved()["network"] | {"lambda_c": 1.0}
+        assert printed["beta"] == 2.0 and printed["lambda_z"] == 0.0 and printed["batch_stats"] == "joint"
+        changed: dict[tuple[str, ...], set[str]] = {}
+        for plan in plans:
+            options = plan.resolved()["method"] | plan.resolved()["network"]
+            names = tuple(sorted(name for name in printed if options[name] != printed[name]))
+            steps = plan.options["steps"]
+            assert len(set(names) - {"lambda_c"}) <= 1 and (steps == length or set(names) <= {"lambda_c"})
+            changed.setdefault(names, set()).add(str([options[name] for name in names] + [steps]))
+        both = [("lambda_c", name) if name > "lambda_c" else (name, "lambda_c") for name in CHANGED]
+        for name, pair in zip(CHANGED, both, strict=True):
+            assert len(changed[pair]) == len(changed[(name,)])  # with λ_C = 0 and 1
+        assert len(changed[("zero_salient_std",)]) == len(changed[("lambda_schedule",)]) == 2
+        assert (
+            len(changed[()]) == 3 and len(changed[("lambda_c",)]) == 5
+        )  # 0, at three lengths, and two others
+
+
+CHANGED = ("architecture", "batch_stats", "beta")
+
+
+def test_faces_have_ten_seeds() -> None:
+    for number in (1, 2):
+        seeds: dict[tuple[str, str], set[int]] = {}
+        for plan in read_recipe(f"principled-contrast/table{number}", "paper").runs:
+            if plan.data != "grassy-mnist":
+                seeds.setdefault((plan.method, plan.data), set()).add(plan.options["seed"])
+        assert seeds and all(found == set(range(10)) for found in seeds.values())
 
 
 @pytest.mark.parametrize("data", ["celeba", "grassy-mnist"])

@@ -11,6 +11,7 @@ from unbraid.recipes.principled_contrast import ALL, EQ_8
 from unbraid.schedules import Linear
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short", "paper")
 ALPHAS = (0.0, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 SIZES = (2, 4)  # salient dimensions, and directions
 PCA = Plan("contrastive-pca", "mouse-protein", {"salient_dim": 4}, ("salient:clustering",), ALL)
@@ -33,14 +34,15 @@ def principled(steps: int) -> Plan:
 
 
 def runs(scale: str) -> list[Plan]:
-    """All α and ten seeds of Eq. 8 with both decoders, for two and four salient dimensions; a few at quick scale."""
-    if scale == "paper":
+    """All α and ten seeds of Eq. 8 with both decoders, for two and four salient dimensions; three seeds at short scale,
+    generated rows at quick scale."""
+    if scale != "quick":
         sweep = [replace(PCA, alpha=alpha, salient_dim=size) for size in SIZES for alpha in ALPHAS]
         ours = [
             replace(principled(600), salient_dim=size, seed=seed, **decoder)
             for decoder in ({}, OVERLAY_DECODER)
             for size in SIZES
-            for seed in range(10)
+            for seed in range(10 if scale == "paper" else 3)
         ]
         return [*sweep, *ours]
     hidden = {"data": "hidden-groups", "observations": 200}

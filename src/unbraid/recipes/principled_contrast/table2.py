@@ -7,7 +7,7 @@ the other methods. Eq. 8 with an overlay decoder is ours.
 
 from typing import Any
 
-from unbraid.recipes.principled_contrast import ALL, EQ_7, EQ_8, ROWS, faces, row
+from unbraid.recipes.principled_contrast import ALL, EQ_7, EQ_8, FACE_SEEDS, ROWS, faces, row
 from unbraid.studies import Plan, replace
 
 SCALES = ("quick", "short", "paper")
@@ -20,12 +20,12 @@ METHODS: list[tuple[str, dict[str, Any]]] = [
 
 
 def runs(scale: str) -> list[Plan]:
-    """All methods, three seeds; at quick scale one seed."""
+    """All methods, ten seeds; at quick scale one seed."""
     plan = replace(faces("expressions", scale=scale), metrics=("class_accuracy",), evaluation=ALL)
     return [
         row(_without_strands(plan, method) if method in UNSUPERVISED else plan, method, settings, seed=seed)
         for method, settings in (*METHODS, ROWS["Eq. 8, overlay"])
-        for seed in range(1 if scale == "quick" else 3)
+        for seed in range(1 if scale == "quick" else FACE_SEEDS)
     ]
 
 
