@@ -1,6 +1,7 @@
 """What scripts in benchmarks/ decide by themselves."""
 
 import csv
+import hashlib
 import importlib.util
 import subprocess
 import sys
@@ -8,7 +9,11 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from unbraid.runs import Run
 from unbraid.schedules import Linear
+from unbraid.studies.aggregate import evaluation_key
 from unbraid.studies.plan import Plan, replace
 
 
@@ -85,3 +90,58 @@ def test_numbers_on_pages_come_from_their_script() -> None:
     assert {row["study"] for row in rows} == {
         *("translator", "translator, 50 steps", "transport", "clustering", "generators")
     }
+
+
+class StoredRun(Run):
+    """A run with these scores."""
+
+    seed, data_name, finished = 3, "sprites", True  # type: ignore[assignment]
+
+    def __init__(self, folder: Path, scores: list[dict[str, Any]], *, finished: bool) -> None:
+        self.folder, self.finished, self.entries = folder, finished, scores  # type: ignore[misc]
+
+    def scores(self) -> list[dict[str, Any]]:
+        return self.entries
+
+
+def test_rows_of_a_study_carry_their_provenance(tmp_path: Path) -> None:
+    """Of each score with the plan's evaluation: commit, recipe, plan, chosen options, seed, samples, weights' hash."""
+    rows = script("study_rows")
+    plan = Plan("vae", "sprites", {"image_size": 32, "seed": 3, "steps": 5}, evaluation={"num_samples": 7})
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    entry = {"metric": "kl", "value": 1 / 3, "protocol": "p", "n": 7, "evaluation": evaluation_key(plan)}
+    scores = [entry, entry | {"metric": "mig", "evaluation": "of another plan"}]
+    run = StoredRun(tmp_path, scores, finished=True)
+    unfinished = StoredRun(tmp_path / "nowhere", scores, finished=False)
+    study = SimpleNamespace(recipe="mine", scale="short", finished=[(plan, run), (plan, unfinished)])
+    found = rows.study_rows(study, commit="abc", options=("steps", "beta"))
+    rows.write_rows(tmp_path / "rows.csv", found, ("steps", "beta"))
+    weights = hashlib.sha256(b"weights").hexdigest()[:12]
+    assert (tmp_path / "rows.csv").read_text().splitlines() == [
+        "commit,recipe,scale,plan,method,data,steps,beta,seed,metric,value,protocol,n,weights",
+        f"abc,mine,short,{plan.identity},vae,sprites,5,,3,kl,0.333333,p,7,{weights}",
+    ]
+
+
+def test_a_mouse_is_wrong_in_the_cluster_of_the_other_genotype() -> None:
+    """Whatever the clusters are called; the third mouse has one of two measurements there."""
+    shares = script("mouse_rows").wrong_shares
+    names, labels = ["a", "a", "b", "b", "c", "c"], np.array([0, 0, 1, 1, 1, 1])
+    clusters = np.array([0, 0, 1, 1, 1, 0])
+    for named in (clusters, 1 - clusters):
+        assert shares(named, labels, names) == {"a": 0.0, "b": 0.0, "c": 0.5}
+
+
+def test_mice_are_those_of_the_dataset(tmp_path: Path) -> None:
+    folder = tmp_path / "mouse-protein"
+    folder.mkdir()
+    lines = ["MouseID,P1,P2,Genotype,Treatment,Behavior,class"]
+    for mouse, treatment, behavior in (
+        ("1", "Saline", "S/C"),
+        ("2", "Memantine", "S/C"),
+        ("J3", "Saline", "S/C"),
+    ):
+        lines += [f"{mouse}_{row},{row}.5,0.1,Control,{treatment},{behavior},c" for row in (1, 2)]
+    lines += ["4_1,0.5,0.7,Control,Saline,C/S,c"]
+    (folder / "Data_Cortex_Nuclear.csv").write_text("\n".join(lines))
+    assert script("mouse_rows").mice(tmp_path) == ["1", "1", "J3", "J3"]
