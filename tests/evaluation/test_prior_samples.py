@@ -17,6 +17,7 @@ from unbraid.methods import BetaVAE, ContrastVAE
 from unbraid.methods.base import Method
 from unbraid.metrics import sample_quality
 from unbraid.objectives import Normal
+from unbraid.types import Gaussian
 
 
 def rows(n: int, *, scale: float, seed: int) -> Tensor:
@@ -28,9 +29,16 @@ def scores(method: Method, dataset: Dataset, *metrics: str) -> dict[str, dict[st
     return {score["metric"]: score for score in found}
 
 
+class Exact(Itself):
+    """As `Itself`, with a variance of nearly 0."""
+
+    def forward(self, x: Tensor) -> Gaussian:
+        return Gaussian(x, torch.full_like(x, -30.0))
+
+
 def itself(decode: Any = lambda z: z) -> BetaVAE:
     """A model whose code is the observation."""
-    return BetaVAE(Itself(4), Formula(decode), likelihood=Normal(1.0))
+    return BetaVAE(Exact(4), Formula(decode), likelihood=Normal(1.0))
 
 
 def test_data_of_the_priors_width_are_as_near_as_its_samples() -> None:
@@ -65,6 +73,15 @@ def test_an_observation_that_is_drawn_twice_counts_once() -> None:
     assert found["prior_samples"]["n"] == 30 and found["prior_samples.data_distance"]["value"] > 0.3
 
 
+def test_reconstructions_are_of_samples_of_the_posterior() -> None:
+    """All means are 0 and all variances 1: the samples have the distribution of the prior, the means are one point."""
+    method = BetaVAE(Itself(4), Formula(lambda z: z), likelihood=Normal(1.0))
+    found = scores(
+        method, Dataset(1e-6 * rows(400, scale=1.0, seed=1), name="rows", max_value=1), "prior_samples"
+    )
+    assert 0.9 < found["prior_samples"]["value"] < 1.1
+
+
 class Apart(nn.Module):
     """Decodes the common strand, dimensions 0 and 1, and adds a thousandfold of the salient one."""
 
@@ -74,7 +91,7 @@ class Apart(nn.Module):
 
 def test_the_background_is_generated_without_the_salient_strand() -> None:
     target, background = (Dataset(rows(800, scale=1.0, seed=s), name="rows", max_value=1) for s in (1, 2))
-    method = ContrastVAE(Itself(4), Apart(), common_dim=2, salient_dim=2, likelihood=Normal(1.0))
+    method = ContrastVAE(Exact(4), Apart(), common_dim=2, salient_dim=2, likelihood=Normal(1.0))
     found = scores(method, target.with_background(background), "prior_samples", "background_prior_samples")
     assert found["prior_samples.distance"]["value"] > 50
     assert found["background_prior_samples.distance"]["value"] < 1

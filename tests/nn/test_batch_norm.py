@@ -129,7 +129,8 @@ def test_separate_statistics_are_those_of_two_layers_with_one_scale_and_shift() 
         assert_close(norm.background_mean, of_y.running_mean, rtol=0, atol=0)
         assert_close(norm.background_var, of_y.running_var, rtol=0, atol=0)
         assert norm.num_batches_tracked == 3
-        norm.eval(), of_y.eval()
+        norm.eval()
+        of_y.eval()
         with background_batch_stats(norm):
             assert_close(norm(y), of_y(y), rtol=0, atol=0)
         assert not torch.allclose(norm(y), of_y(y))

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from unbraid.evaluation.sample import Sample
-from unbraid.methods import HasBackgroundCodes
+from unbraid.methods import HasBackgroundCodes, HasPosterior
 from unbraid.metrics import SampleQuality, sample_quality
 from unbraid.seeds import derive_seed
 
@@ -33,7 +33,11 @@ class BackgroundSampleQuality(NamedTuple):
 
 def prior_samples(sample: Sample, decoder: Decoder) -> SampleQuality:
     """Mean distance of decoded prior samples to the nearest reconstruction of an observation, divided by that of
-    reconstructions of other observations. Reconstructions stand for the data, because the decoder blurs both alike."""
+    reconstructions of other observations.
+
+    Reconstructions stand for the data, because the decoder blurs both alike. They are decoded from samples of the
+    posteriors, which the decoder was trained on, if the method has posteriors.
+    """
     return _quality(sample, decoder, lambda codes: codes)
 
 
@@ -64,7 +68,9 @@ def _decoded(
     method, device = sample.method, sample.method.step.device
 
     def decode(x: Tensor, condition: Tensor | None) -> Tensor:
-        codes = method.encode(x, condition), method.sample_prior(len(x)).to(x)
+        has_posterior = isinstance(method, HasPosterior) and condition is None
+        known = method.posterior(x).sample() if has_posterior else method.encode(x, condition)
+        codes = known, method.sample_prior(len(x)).to(x)
         return torch.cat([decoder(change(each), condition).flatten(1) for each in codes], 1)
 
     with torch.random.fork_rng([device] if device.type == "cuda" else []):

@@ -12,7 +12,7 @@ from unbraid.schedules import Linear
 from unbraid.studies import Plan, replace
 
 SCALES = ("quick", "short", "paper")
-STEPS = {"quick": 60, "short": 20_000, "paper": PAPER_STEPS}
+STEPS = {"quick": 20, "short": 20_000, "paper": PAPER_STEPS}
 SEEDS = {"quick": 1, "short": 2, "paper": 3}
 EQ_3 = {"lambda_c": 0.0}
 # Each with λ_C = 0 and 1; the first is Eq. 3 and Eq. 7 as printed.
@@ -42,8 +42,8 @@ def _base(scale: str, steps: int | None = None) -> Plan:
     options: dict[str, Any] = {**EQ_7, "lambda_c": 1.0, "architecture": PAPER_NETWORK, "steps": steps}
     if scale == "quick":
         digits = {"digits": "bundled", "grass": "painted", "mix": "linear"}
-        options |= {"beta": 2.0, "batch_size": 32, **digits}
-        evaluation = {"num_samples": 400, "num_test_samples": 0}
+        options |= {"beta": 2.0, "batch_size": 16, **digits}
+        evaluation = {"num_samples": 200, "num_test_samples": 0}
         return Plan("principled-contrast", "grassy-mnist", options, METRICS, evaluation)
     rate = {} if scale == "paper" else {"lr_schedule": Linear(1.0, 0.0, steps)}
     return replace(grassy(scale="paper"), method="principled-contrast", **AS_PRINTED, **options, **rate)
