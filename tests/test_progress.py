@@ -1,8 +1,24 @@
 """Progress displays, src/unbraid/progress.py."""
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from unbraid.progress import Bar, Lines, duration, progress, transient_bar
+from unbraid.progress import (
+    STOPPING,
+    Bar,
+    Lines,
+    Stopped,
+    duration,
+    progress,
+    signals_deferred,
+    signals_handled,
+    stop_command,
+    transient_bar,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,3 +56,44 @@ def test_a_transient_bar_shows_nothing_without_a_terminal(capsys: pytest.Capture
     with transient_bar("reading a file of unknown length", None, 3) as advance:
         advance(5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_deferred_signal_arrives_once_after_the_block() -> None:
+    done = []
+    with pytest.raises(Stopped) as stopped, signals_handled(STOPPING, stop_command):
+        with signals_deferred():
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            done.append("block")
+        done.append("after")
+    assert done == ["block"] and stopped.value.number == signal.SIGHUP
+
+
+def test_a_deferred_signal_goes_before_an_error_of_the_block() -> None:
+    with pytest.raises(Stopped), signals_handled(STOPPING, stop_command), signals_deferred():
+        signal.raise_signal(signal.SIGTERM)
+        raise RuntimeError("what an interrupted tracer says")
+
+
+WORKER = """
+import multiprocessing, os, signal, sys, time
+from unbraid.progress import starting_workers
+
+if __name__ == "__main__":
+    worker = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    with starting_workers():
+        worker.start()
+    before = worker.exitcode
+    for _ in range(20):
+        os.kill(worker.pid, signal.SIGINT)
+        time.sleep(0.05)
+    print(before, worker.exitcode, signal.pthread_sigmask(signal.SIG_BLOCK, []))
+    worker.kill()
+"""
+
+
+def test_processes_that_are_started_as_workers_do_not_hear_interrupts(tmp_path: Path) -> None:
+    """From their first moment: an interrupt while they import something would print a traceback."""
+    (tmp_path / "starts.py").write_text(WORKER)
+    done = subprocess.run([sys.executable, tmp_path / "starts.py"], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("None None set()\n", "")

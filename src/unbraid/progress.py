@@ -1,14 +1,17 @@
 """Progress displays: a bar on a terminal, plain lines elsewhere; and signals that stop what takes long."""
 
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 SECONDS_BETWEEN_LINES = 10.0
+STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
+STOPPED = "Stopped: run the same command again (training with --resume)."
 
 
 class Progress:
@@ -144,6 +147,27 @@ def signal_number(interrupt: KeyboardInterrupt) -> int:
     return interrupt.number if isinstance(interrupt, Stopped) else signal.SIGINT
 
 
+def stop_process(number: int) -> None:
+    """Ends the process with one sentence and the exit code of the signal: safe at any moment, because files are written
+    whole or not at all."""
+    with suppress(Exception):
+        sys.stdout.flush()
+    with suppress(OSError):
+        os.write(2, f"unbraid: {STOPPED}\n".encode())
+    os._exit(128 + number)
+
+
+def stop_command(number: int) -> None:
+    """Raises `Stopped`; while Python imports a module, ends the process, because the initialization of modules in C
+    turns exceptions into other errors."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            stop_process(number)
+        frame = frame.f_back
+    raise Stopped("", number)
+
+
 @contextmanager
 def signals_handled(names: Collection[str], handle: Callable[[int], None]) -> Iterator[None]:
     """Calls `handle` with the number of each of these signals that arrives.
@@ -163,3 +187,31 @@ def signals_handled(names: Collection[str], handle: Callable[[int], None]) -> It
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Lets signals that stop a command wait for the end of a short block that their exceptions would break."""
+    received: list[int] = []
+    try:
+        with signals_handled(STOPPING, received.append):
+            yield
+    finally:
+        for number in received[:1]:
+            signal.raise_signal(number)
+
+
+@contextmanager
+def starting_workers() -> Iterator[None]:
+    """Keeps Ctrl-C from the processes that are started in this block: the process that starts them ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which `multiprocessing` needs, and which unblocks the signal when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -96,10 +96,28 @@ def test_a_size_that_no_memory_holds_is_said(unbraid: CommandLine, tmp_path: Pat
 def test_an_interrupt_while_python_exits_prints_no_traceback() -> None:
     """The command is done then, and callbacks at exit know nothing of interrupts."""
     script = (
-        "import atexit, os, signal, sys; from unbraid.cli import run_process\n"
+        "import atexit, os, signal, sys; from unbraid.__main__ import run\n"
         "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
-        "sys.argv[1:] = ['--version']; run_process()"
+        "sys.argv[1:] = ['--version']; run()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.startswith("unbraid ") and done.stderr == ""
     assert done.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("package", ["typer", "torch"])
+def test_a_signal_while_a_package_is_imported_ends_with_one_sentence(
+    package: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """`typer` is imported before the command is known, and `torch` by it. C code turns exceptions into other errors."""
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text(
+        f"import os\ntry:\n    os.kill(os.getpid(), {int(number)})\n    for _ in range(100): pass\n"
+        "except BaseException:\n    raise ImportError('initialization failed') from None\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    command = [sys.executable, "-m", "unbraid", "evaluate", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stderr == "unbraid: Stopped: run the same command again (training with --resume).\n"
+    assert done.returncode == 128 + number

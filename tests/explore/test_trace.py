@@ -1,8 +1,10 @@
 """Decoders as steps, src/unbraid/explore/trace.py."""
 
+import signal
+
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests.tiny import METHODS, make
@@ -13,6 +15,7 @@ from unbraid.methods.gin import GIN
 from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.principled_contrast import PrincipledContrast
 from unbraid.nn import ARCHITECTURES
+from unbraid.progress import STOPPING, Stopped, signals_handled, stop_command
 
 DECODING = [cls for cls in METHODS if cls.decode is not Method.decode]
 
@@ -113,3 +116,22 @@ def test_a_spatial_broadcast_decoder_is_read() -> None:
     method = make(BetaVAE).float()
     method.decoder = SpatialBroadcast()
     check(method)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_waits_until_the_decoder_is_recorded(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside PyTorch's recording, its exception would end the process or be taken for one of the decoder."""
+    method, recorded = shaken(make(BetaVAE)), []
+    decode = method.decode
+
+    def interrupted(codes: Tensor, condition: Tensor | None = None) -> Tensor:
+        signal.raise_signal(number)
+        recorded.append(decode(codes, condition))
+        return recorded[-1]
+
+    monkeypatch.setattr(method, "decode", interrupted)
+    with pytest.raises(Stopped) as stopped, signals_handled(STOPPING, stop_command):
+        trace(method)
+    assert len(recorded) == 1 and stopped.value.number == number

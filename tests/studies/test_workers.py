@@ -3,9 +3,11 @@
 import json
 import multiprocessing
 import os
+import signal
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +91,22 @@ def test_a_worker_that_dies_is_replaced_and_its_job_done(tmp_path: Path) -> None
             killed.add(worker.pid)
             worker.kill()
     assert killed and len(ends) == 2 and not any(end.failures for end in ends)
+
+
+def test_a_worker_starts_deaf_to_interrupts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C reaches all processes of a terminal, and the study ends its workers itself."""
+    masks = []
+
+    class Process:
+        def __init__(self, **options: Any) -> None: ...
+
+        def start(self) -> None:
+            masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+    spawn = SimpleNamespace(Pipe=multiprocessing.Pipe, Process=Process)
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method: spawn)
+    workers._start(0, context_in(tmp_path), tmp_path / "logs")
+    assert masks == [{signal.SIGINT}]
 
 
 def test_one_worker_trains_a_population_and_the_others_evaluate(tmp_path: Path) -> None:

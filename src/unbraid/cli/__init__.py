@@ -1,8 +1,5 @@
 """The command line, one file per command."""
 
-from unbraid.cli.main import main, run_process
+from unbraid.cli.main import main
 
-__all__ = [
-    "main",
-    "run_process",
-]
+__all__ = ["main"]

@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import sys
 import warnings
 from io import TextIOWrapper
@@ -27,7 +26,7 @@ from unbraid.cli.select import select
 from unbraid.cli.spelling import Command, Group, printable_usage
 from unbraid.cli.study import study
 from unbraid.cli.train import MethodCommands
-from unbraid.progress import Stopped, signal_number, signals_handled
+from unbraid.progress import STOPPED, STOPPING, signal_number, signals_handled, stop_command
 
 
 class MainGroup(TyperGroup):
@@ -44,16 +43,11 @@ class MainGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; SIGINT, SIGTERM and SIGHUP end it with one sentence, and exit code 130, 143 or 129."""
         try:
-            with signals_handled(("SIGTERM", "SIGHUP"), _stop):
+            with signals_handled(STOPPING, stop_command):
                 return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            message = str(interrupt) or "Stopped: run the same command again (training with --resume)."
-            print(f"unbraid: {message}", file=sys.stderr)
+            print(f"unbraid: {str(interrupt) or STOPPED}", file=sys.stderr)
             raise typer.Exit(128 + signal_number(interrupt)) from None
-
-
-def _stop(number: int) -> None:
-    raise Stopped("", number)
 
 
 FIRST = ("demo", "list", "train", "evaluate", "report", "explore", "study", "compare", "select")
@@ -116,14 +110,6 @@ def show_warning(message: Warning | str, category: type[Warning], *position: Any
         print(f"unbraid: {message}", file=sys.stderr)
     else:
         print(warnings.formatwarning(message, category, *position[:2]), end="", file=sys.stderr)
-
-
-def run_process() -> None:
-    """Runs the command line as a process of its own. Ctrl-C while Python exits, after the result, ends it at once."""
-    try:
-        main()
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def main() -> None:

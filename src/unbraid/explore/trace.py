@@ -16,6 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from unbraid.explore.normalization import batch_norm, group_norm
 from unbraid.explore.program import CODES, CONDITION, Op, Program
 from unbraid.methods import Method
+from unbraid.progress import signals_deferred
 
 Name = str | list[str]  # of a value, or of the values that it was split into
 
@@ -33,7 +34,8 @@ def trace(method: Method, condition: Tensor | None = None) -> Program:
         {} if condition is None else {CONDITION: condition}
     )
     try:
-        graph = make_fx(lambda *values: method.decode(*values))(*inputs.values())
+        with signals_deferred():  # an exception in the middle ends the process, or becomes a RuntimeError
+            graph = make_fx(lambda *values: method.decode(*values))(*inputs.values())
     except RuntimeError as error:  # your own decoder may branch on values, or fail
         reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise untraceable(f"PyTorch cannot record its operations ({reason})") from None

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unbraid.distributed import is_usable
+from unbraid.progress import starting_workers
 from unbraid.studies.jobs import (
     THREAD_VARIABLES,
     Failure,
@@ -194,7 +195,7 @@ def _start(number: int, context: JobContext, logs: Path) -> Worker:
     process = spawn.Process(
         target=_serve, args=(other_end, context, logs, number), daemon=False, name=f"unbraid-{number}"
     )
-    with environment(_worker_environment(number, context)):
+    with environment(_worker_environment(number, context)), starting_workers():
         process.start()
     other_end.close()
     return Worker(process, connection, number)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy
 import torch
 
-from unbraid.progress import Stopped, signals_handled
+from unbraid.progress import STOPPING, Stopped, signals_handled
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's names for what mallopt sets
 KEPT_BYTES = 1 << 30  # bytes; the activations of a step are far smaller
@@ -29,7 +29,7 @@ def stop_requested() -> Iterator[Callable[[], bool]]:
         if len(received) > 1:
             raise KeyboardInterrupt
 
-    with signals_handled(("SIGINT", "SIGTERM", "SIGHUP"), handle):
+    with signals_handled(STOPPING, handle):
         try:
             yield lambda: bool(received)
         except Stopped as stopped:
