@@ -1,4 +1,4 @@
-"""The process of `unbraid`, which is also `python -m unbraid`. Signals are handled before anything heavy is imported."""
+"""The process of `unbraid` and `python -m unbraid`. Signals are handled before anything heavy is imported."""
 
 import signal
 

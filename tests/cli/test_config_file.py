@@ -1,6 +1,8 @@
 """`--config`: a plan as words of the command line, src/unbraid/cli/config_file.py."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,23 @@ def test_options_by_owner_or_by_name_become_words(tmp_path: Path) -> None:
         *("beta-vae", "--data", "sprites", "--method.beta", "2.0", "--method.likelihood", "bernoulli"),
         *("--data.no-antialias", "--data.correlate", "scale,pos_x", "--training.steps", "3"),
         *("--data.image-size", "32", "--out", "x"),
+    ]
+
+
+def test_a_new_process_reads_likelihoods_schedules_and_optimizers(tmp_path: Path) -> None:
+    """`--config` is the first word that it reads, when nothing has imported them."""
+    options = {
+        "method": {"likelihood": {"spec": "normal:1.0"}, "beta_schedule": {"spec": "linear:0:1:9"}},
+        "training": {"optimizer": {"spec": "sgd:0.1"}},
+    }
+    script = (
+        "import sys; from unbraid.cli.config_file import config_words; print(*config_words(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", script, "--config", plan(tmp_path, options=options)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[3:] == [
+        *("--method.likelihood", "normal", "--method.beta-schedule", "linear:0:1:9"),
+        *("--training.optimizer", "sgd:0.1"),
     ]
 
 

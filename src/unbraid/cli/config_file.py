@@ -90,6 +90,7 @@ def _code_option(word: str) -> str | None:
 
 def _planned_words(config: str, plan: Mapping[str, Any]) -> list[list[str]]:
     """The dataset, the draw and the options of a plan, by owner or by name, as words of the command line."""
+    from unbraid import methods  # noqa: F401  its likelihoods, schedules and optimizers, which `from_json` reads
     from unbraid.options import to_cli_args
     from unbraid.settings import from_json
 
