@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,6 +79,35 @@ def test_two_exports_at_once_are_not_mixed(sprites: Run, tmp_path: Path) -> None
     export(sprites.folder, "safetensors", out)
     assert {path.name for path in out.iterdir()} == {"README.md", "config.json", "model.safetensors"}
     assert not (tmp_path / ".out.lock").exists()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_folder_whose_name_is_no_utf8(format: str, sprites: Run, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"run \xff")
+    try:
+        shutil.copytree(sprites.folder, folder)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    found = export(folder, format)
+    assert found.difference < 1e-5 and {path.name for path in found.folder.iterdir()} == set(found.files)
+    assert (found.folder / "README.md").read_text(encoding="utf-8")
+
+
+def test_what_a_killed_export_left_beside_the_folder_is_gone_after_the_next(
+    sprites: Run, tmp_path: Path
+) -> None:
+    script = (
+        "import os, sys; from unbraid.export import FORMATS, export\n"
+        "write = FORMATS['safetensors'].write\n"
+        "killed = lambda *given: (write(*given), os.kill(os.getpid(), 9))\n"
+        "FORMATS['safetensors'] = FORMATS['safetensors']._replace(write=killed)\n"
+        "export(sys.argv[1], 'safetensors', sys.argv[2])"
+    )
+    command = [sys.executable, "-c", script, sprites.folder, tmp_path / "out"]
+    assert subprocess.run(command).returncode == -9
+    assert any(path.is_dir() for path in tmp_path.iterdir())
+    export(sprites.folder, "safetensors", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_bad_input(sprites: Run, tmp_path: Path) -> None:

@@ -86,7 +86,8 @@ def _write(
 def _session(path: Path) -> "_Session":
     from onnxruntime import InferenceSession
 
-    return _Session(InferenceSession(path, providers=["CPUExecutionProvider"]))
+    content = path.read_bytes()  # ONNX Runtime opens files only by names in UTF-8
+    return _Session(InferenceSession(content, providers=["CPUExecutionProvider"]))
 
 
 class _Session:

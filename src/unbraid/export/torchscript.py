@@ -7,6 +7,7 @@ C++ can load it.
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,14 @@ def _write(module: nn.Module, inputs: tuple[Tensor, ...], path: Path) -> None:
     with torch.no_grad(), _quietly():
         module(*inputs)  # fills caches before tracing
         traced = torch.jit.trace(module, inputs, strict=False, check_trace=False)
-        torch.jit.save(traced, path)
+        content = BytesIO()  # torch opens files only by names in UTF-8
+        torch.jit.save(traced, content)
+    path.write_bytes(content.getvalue())
 
 
 def _load(path: Path) -> Callable[..., Any]:
     with _quietly():
-        module = torch.jit.load(path)
+        module = torch.jit.load(BytesIO(path.read_bytes()))
 
     def run(*inputs: Tensor) -> Any:
         with torch.no_grad():

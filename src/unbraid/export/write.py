@@ -1,6 +1,6 @@
 """Export of a trained model: the files are written, loaded again, and compared with the model."""
 
-import tempfile
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +15,7 @@ from unbraid.export.check import check
 from unbraid.export.description import describe_export
 from unbraid.export.snippets import hub_snippet, onnx_snippet, torchscript_snippet, weights_snippet
 from unbraid.files import (
+    PART,
     PARTIAL,
     locked,
     read_json,
@@ -90,12 +91,9 @@ def export(
     path = run.folder / f"export-{format}" if out is None else Path(out)
     _require_overwritable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        _only_export(path),
-        tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as temporary,
-    ):
-        difference = _write_and_check(bundle, format, Path(temporary))
-        files = _publish(Path(temporary), path)
+    with _only_export(path), _temporary_folder(path) as temporary:
+        difference = _write_and_check(bundle, format, temporary)
+        files = _publish(temporary, path)
     return Export(path, format, files, difference)
 
 
@@ -112,6 +110,18 @@ def _only_export(path: Path) -> Iterator[None]:
                 lock_file.unlink(missing_ok=True)
 
 
+@contextmanager
+def _temporary_folder(path: Path) -> Iterator[Path]:
+    """A hidden folder beside the export, always of one name: the next export deletes what a killed one has left."""
+    temporary = path.parent / f".{path.name}{PART}"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
     """Writes all files and returns their largest difference from the model."""
     export_format = FORMATS[format]
@@ -122,7 +132,7 @@ def _write_and_check(bundle: ExportBundle, format: str, folder: Path) -> float:
     difference = check(bundle, export_format.read(bundle, folder))
     card_text = card(bundle, description, export_format.snippet(description), difference=difference)
     heading = front_matter(description) if export_format.for_hub else ""
-    write_atomically(folder / "README.md", (heading + card_text).encode())
+    write_atomically(folder / "README.md", (heading + card_text).encode("utf-8", "backslashreplace"))
     return difference
 
 
