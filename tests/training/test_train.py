@@ -30,11 +30,11 @@ from unbraid.methods import (
 )
 from unbraid.methods.base import Method, build_method
 from unbraid.nn import MLPEncoder
-from unbraid.objectives import Bernoulli, Likelihood, Pixels
+from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels
 from unbraid.optimizers import SGD, Adam, RMSprop
 from unbraid.runs import Run
 from unbraid.schedules import Constant
-from unbraid.studies.plan import Plan
+from unbraid.studies.plan import Plan, replace
 from unbraid.training.config import TrainConfig, run_settings
 from unbraid.training.loop import Trainer
 from unbraid.training.train import (
@@ -129,7 +129,7 @@ def test_a_finished_run_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch:
         fit(method, tmp_path / "run", resume=True, steps=20)
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated", "state of another shape"])
+@pytest.mark.parametrize("damage", ["missing", "truncated", "state of another shape", "history"])
 def test_a_damaged_checkpoint_leaves_a_finished_run_as_it_was(damage: str, tmp_path: Path) -> None:
     run = fit(tiny(), tmp_path / "run")
     path = run.folder / "checkpoint.safetensors"
@@ -137,11 +137,14 @@ def test_a_damaged_checkpoint_leaves_a_finished_run_as_it_was(damage: str, tmp_p
         path.write_bytes(path.read_bytes()[:-1000])
     elif damage == "missing":
         path.unlink()
+    elif damage == "history":
+        (run.folder / "history.jsonl").write_text('{"step": "checkpoint.safetensors"}\n')
     else:
         write_tensors(path, read_tensors(path) | {"optimizer.model.0.exp_avg": torch.zeros(3)})
     before = {file.name: file.read_bytes() for file in run.folder.iterdir()}
     with pytest.raises(
-        (ValueError, FileNotFoundError), match=r"checkpoint\.safetensors .*(Restore|train again)"
+        (ValueError, FileNotFoundError),
+        match=r"checkpoint\.safetensors.* .*(Restore|train again|Delete the line)",
     ):
         fit(tiny(), run.folder, resume=True, steps=20)
     assert {file.name: file.read_bytes() for file in run.folder.iterdir()} == before
@@ -612,6 +615,20 @@ def test_initial_weights_are_copied_and_the_step_is_not(tmp_path: Path) -> None:
     assert int(method.step) == 0
     with pytest.raises(ValueError, match="run of the same method, code size and architecture"):
         init_weights_from(make(BetaVAE, encoder=MLPEncoder(SHAPE, 4, hidden=(5,))).float(), first)
+
+
+def test_initial_weights_of_other_columns_are_refused(tmp_path: Path) -> None:
+    """In another order they would fit, and belong to the wrong columns."""
+    for name, heading in (("first", "a,b,c"), ("second", "c,a,b")):
+        (tmp_path / f"{name}.csv").write_text(f"{heading}\n1,2,3\n4,6,5\n7,8,9\n2,2,1\n")
+    options = {"steps": 2, "batch_size": 2, "architecture": "mlp-small", "likelihood": Normal()}
+    first = Plan("vae", str(tmp_path / "first.csv"), options).run(tmp_path / "first", quiet=True)
+    second = Plan("vae", str(tmp_path / "second.csv"), options)
+    with pytest.raises(ValueError, match=r"in the same order.*second has c, a, b in place of a, b, c\."):
+        second.run(tmp_path / "second", init_from=first.folder, quiet=True)
+    assert not (tmp_path / "second").exists()
+    ordered = replace(second, reference_table=str(tmp_path / "first.csv"))
+    assert ordered.run(tmp_path / "second", init_from=first.folder, quiet=True).finished
 
 
 def test_a_folder_that_holds_another_run_is_refused(tmp_path: Path) -> None:

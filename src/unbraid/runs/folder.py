@@ -49,7 +49,6 @@ from unbraid.settings import differences
 FORMAT = 1
 WEIGHTS = {"last": "model.safetensors", "best": "best.safetensors"}
 NEXT = ".next-"  # beginning of the names of files that wait for the end of a training
-
 SCORES_PATIENCE = 30.0  # seconds; writing takes milliseconds
 
 
@@ -86,9 +85,7 @@ class Run:
     def prepare(cls, folder: Path | str, settings: Mapping[str, Any], *, resume: bool) -> "Run":
         """What `create` returns, before anything is written; `begin` writes it."""
         folder = Path(folder)
-        new_settings: dict[str, Any] = json.loads(
-            json.dumps({"format": FORMAT, **settings})
-        )  # as JSON: lists instead of tuples
+        new_settings = json.loads(json.dumps({"format": FORMAT, **settings}))  # lists instead of tuples
         if not (folder / "run.json").exists():
             _check_new_folder(folder)
             run = cls.__new__(cls)
@@ -236,7 +233,12 @@ class Run:
         return read_tensors(path, sha256=ending["sha256"] if which == "last" else None)
 
     def history(self) -> list[dict[str, Any]]:
-        """The logged steps in order; an incomplete last line from a killed process is left out."""
+        """The logged steps in order; those of a longer training that has not ended are left out."""
+        last = self._ending().get("step", 2**53)
+        return [line for line in self.logged() if line["step"] <= last]
+
+    def logged(self) -> list[dict[str, Any]]:
+        """All logged steps, of a longer training too; an incomplete last line from a killed process is left out."""
         path, remedy = self.folder / "history.jsonl", "Delete the line, or restore the file from a copy."
         if not path.exists():
             return []

@@ -1,7 +1,6 @@
 """Checkpoints: everything an exact resume needs, in one safetensors file that is written whole or not at all; and the
 history, which grows between them."""
 
-import hashlib
 import json
 import math
 import time
@@ -49,7 +48,7 @@ class TrainState:
 
 
 def save_checkpoint(path: Path, state: TrainState, training_step: TrainingStep, data: Generator) -> None:
-    """Writes weights, optimizers, progress, the states of all generators, and a digest of all of it."""
+    """Writes weights, optimizers, progress and the states of all generators."""
     counters = {
         "step": torch.tensor(state.step),
         "since_best": torch.tensor(state.since_best),
@@ -57,9 +56,8 @@ def save_checkpoint(path: Path, state: TrainState, training_step: TrainingStep, 
         "threads": torch.tensor(state.threads),
     }
     tensors = training_step.state() | _generator_states(training_step, data) | counters
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
-        write_tensors(path, tensors | {"digest": _digest(tensors)})
+        write_tensors(path, tensors)
     except OSError as error:
         raise OSError(f"{error} Then continue with --resume.") from error
 
@@ -86,9 +84,6 @@ def load_checkpoint(path: Path, training_step: TrainingStep, data: Generator, *,
     _check_entries(path, tensors, expected, training_step.fresh_optimizer_state())
     state = _progress(path, tensors, steps)
     _check_generators(path, tensors, device)
-    content = {name: tensor for name, tensor in tensors.items() if name != "digest"}
-    if not torch.equal(_digest(content), tensors["digest"]):
-        raise ValueError(f"{path} is damaged: its content does not agree with its entry digest. {RESTORE}")
     training_step.restore(tensors)
     data.set_state(tensors["generator.data"])
     torch.set_rng_state(tensors["generator.noise"])
@@ -113,11 +108,8 @@ def _expected(training_step: TrainingStep, data: Generator) -> dict[str, Tensor]
         "since_best": torch.tensor(0),
         "best": torch.zeros((), dtype=torch.float64),
     }
-    others = {
-        "digest": torch.zeros(32, dtype=torch.uint8),
-        "threads": torch.zeros(1, 2, dtype=torch.long),
-    }
-    return weights | _generator_states(training_step, data) | counters | others
+    threads = {"threads": torch.zeros(1, 2, dtype=torch.long)}
+    return weights | _generator_states(training_step, data) | counters | threads
 
 
 def _check_entries(
@@ -181,16 +173,6 @@ def _check_generators(path: Path, tensors: Mapping[str, Tensor], device: torch.d
                 ) from None
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> Tensor:
-    """The SHA-256 of names, types, shapes and values."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return torch.tensor(list(digest.digest()), dtype=torch.uint8)
-
-
 def check_weights_finite(method: nn.Module, step: int, folder: Path) -> None:
     """Raises if a weight is NaN or infinite, so that such weights are never saved."""
     nonfinite = [name for name, value in method.state_dict().items() if not bool(torch.isfinite(value).all())]
@@ -213,7 +195,7 @@ class History:
     def __init__(
         self, run: Run, step: int, callback: Callable[[Mapping[str, Any]], None] | None = None
     ) -> None:
-        lines = [line for line in run.history() if line["step"] <= step]
+        lines = [line for line in run.logged() if line["step"] <= step]
         self._path = run.folder / "history.jsonl"
         write_atomically(self._path, "".join(json.dumps(line) + "\n" for line in lines).encode())
         self._start = time.monotonic() - (lines[-1]["seconds"] if lines else 0.0)

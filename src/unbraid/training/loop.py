@@ -172,6 +172,7 @@ class Trainer:
     def _restored(self) -> TrainState:
         """The progress in the checkpoint, whose content is restored; that of a new training without a checkpoint."""
         if self._resumes:
+            self.run.logged()  # raises for a damaged line
             return load_checkpoint(self._checkpoint, self._training_step, self._data, steps=self.config.steps)
         if self.run.finished:
             raise FileNotFoundError(

@@ -49,7 +49,7 @@ class TensorBoard(Logger):
     def __init__(self, run: Run) -> None:
         library("tensorboard")
         writer = library("torch.utils.tensorboard").SummaryWriter
-        history = run.history()
+        history = run.logged()
         self._writer = writer(
             str(run.folder / "tensorboard"), purge_step=history[-1]["step"] if history else 0
         )

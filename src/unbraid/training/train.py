@@ -103,7 +103,9 @@ def open_trainer(
         check_split((dataset, val_dataset), draw, config, device)
     check_size(method, dataset, draw, config)
     if init_from is not None:
-        init_weights_from(method, Run(init_from))
+        first = Run(init_from)
+        check_columns(dataset, first)
+        init_weights_from(method, first)
     method.to(device)
     if device.type == "cpu":
         keep_freed_memory()
@@ -157,6 +159,17 @@ def open_run(settings: dict[str, Any], out: Path | str, *, resume: bool, resourc
     run = Run.prepare(out, settings, resume=resume)  # another process may have ended in the meantime
     run.move_new_files()
     return run
+
+
+def check_columns(dataset: Dataset, run: Run) -> None:
+    """Raises unless the rows of a table have the columns of another run's table, in its order."""
+    if dataset.columns is None or run.columns is None or dataset.columns.names == run.columns.names:
+        return
+    raise ValueError(
+        f"--init-from needs the columns of {run.folder} in the same order, because its weights belong to them; "
+        f"{dataset.name} has {', '.join(dataset.columns.names[:12])} in place of {', '.join(run.columns.names[:12])}. "
+        "Pass the run's table as --reference-table, or reorder the columns."
+    )
 
 
 def init_weights_from(method: Method, run: Run) -> None:
