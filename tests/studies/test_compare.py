@@ -33,6 +33,13 @@ def test_differences_are_paired_by_seed() -> None:
     assert (found.first, found.verdict) == ("theirs", "behind")
 
 
+def test_an_unknown_method_is_refused_also_where_nothing_is_compared() -> None:
+    records = scores("ours", (0.9, 0.5))
+    assert compare_methods(records, method="ours") == []
+    with pytest.raises(ValueError, match="There is no method of the study 'nothing'"):
+        compare_methods(records, method="nothing")
+
+
 def test_an_interval_that_contains_zero_is_a_tie_and_one_seed_is_too_few() -> None:
     (found,) = compare_methods([*scores("a", (0.9, 0.1)), *scores("b", (0.2, 0.3))])
     assert found.verdict == "tie" and found.low is not None and found.low < 0 < (found.high or 0)
@@ -58,7 +65,7 @@ def test_methods_are_named_with_their_varying_settings() -> None:
     assert (found.first, found.second) == ("vae beta=4.0", "vae beta=1.0")
     with pytest.raises(ValueError, match=r"several settings on sprites. Choose one of vae beta=4\.0; vae"):
         compare_methods(records, method="vae")
-    with pytest.raises(ValueError, match="no method on sprites 'vea'"):
+    with pytest.raises(ValueError, match="no method of the study 'vea'"):
         compare_methods(records, method="vea")
     with pytest.raises(ValueError, match="no score of the study 'mgi'; did you mean mig"):
         compare_methods(records, metric="mgi")

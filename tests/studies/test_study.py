@@ -143,9 +143,13 @@ def test_a_misspelled_evaluation_option_is_refused_before_the_first_run(tmp_path
     assert not (tmp_path / "study").exists()
 
 
-def test_a_misspelled_evaluation_device_is_refused_before_the_first_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["device", "eval_device"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_misspelled_device_is_refused_before_the_first_run(
+    option: str, workers: int, tmp_path: Path
+) -> None:
     with pytest.raises(ValueError, match="no device 'gpu'"):
-        study(recipe(PLANS[0]), tmp_path / "study", eval_device="gpu", quiet=True)
+        study(recipe(PLANS[0]), tmp_path / "study", **{option: "gpu"}, workers=workers, quiet=True)
     assert not (tmp_path / "study").exists()
 
 

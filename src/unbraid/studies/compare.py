@@ -65,6 +65,9 @@ def compare_methods(
         method: Method to compare with the others, including its settings if it has several (`beta-vae beta=4.0`);
             default: the best on each dataset.
     """
+    if method is not None:
+        names = [name for (_, plain, _), name in _names(records).items() for name in (plain, name)]
+        lookup("method of the study", method, dict.fromkeys(names))
     comparisons = []
     for key, (higher_is_better, scores) in _comparisons(_of_metric(records, metric)).items():
         direction = sign(higher_is_better) or 1

@@ -82,7 +82,10 @@ def study(
     """
     folder, plans = Path(out), recipe.runs
     _check(plans)
-    _check_devices(population, workers, threads, None if ray_address or skip_eval else eval_device)
+    _check_counts(population, workers, threads)
+    if ray_address is None:  # machines of a cluster have their own devices
+        for name in {device, device if eval_device is None or skip_eval else eval_device}:
+            choose_device(name)  # raises
     job_size = population
     if skip_eval:
         plans = tuple(replace(plan, metrics=()) for plan in plans)
@@ -112,14 +115,12 @@ def study(
         return _follow(ends, jobs, recipe, folder, threads, quiet=quiet)
 
 
-def _check_devices(population: int, workers: int, threads: int | None, eval_device: str | None) -> None:
-    """Raises an error for impossible counts or an unknown device, before the first run starts."""
+def _check_counts(population: int, workers: int, threads: int | None) -> None:
+    """Raises an error for impossible counts."""
     counts = {"population": population, "workers": workers, "threads": 1 if threads is None else threads}
     for name, count in counts.items():
         if not 1 <= count <= MAX_CONCURRENT:
             raise ValueError(f"{name} must be from 1 to {MAX_CONCURRENT:,}; got {count}.")
-    if eval_device is not None:
-        choose_device(eval_device)
 
 
 def _check(plans: Sequence[Plan]) -> None:
