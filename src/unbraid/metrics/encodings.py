@@ -1,7 +1,7 @@
 """Codes of factor combinations; a combination that is sampled repeatedly is encoded once."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,9 +15,17 @@ EncodeFactors = Callable[[np.ndarray], np.ndarray] | np.ndarray
 DENSE = 1 << 26
 
 
+@runtime_checkable
+class HasSizes(Protocol):
+    """A factor space."""
+
+    @property
+    def sizes(self) -> Sequence[int]: ...
+
+
 def as_sizes(factor_space: object) -> Int[np.ndarray, " k"]:
     """The number of values of each factor, from a sequence or from an object with `.sizes`."""
-    sizes = np.asarray(getattr(factor_space, "sizes", factor_space))
+    sizes = np.asarray(factor_space.sizes if isinstance(factor_space, HasSizes) else factor_space)
     if sizes.ndim != 1 or sizes.size < 2 or sizes.dtype.kind not in "iu":
         raise ValueError(
             f"factor_space must list the sizes of at least two factors as integers; got {factor_space!r}."
