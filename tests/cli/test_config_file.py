@@ -45,7 +45,7 @@ def test_a_new_process_reads_likelihoods_schedules_and_optimizers(tmp_path: Path
     command = [sys.executable, "-c", script, "--config", plan(tmp_path, options=options)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split()[3:] == [
-        *("--method.likelihood", "normal", "--method.beta-schedule", "linear:0:1:9"),
+        *("--method.likelihood", "normal", "--method.beta-schedule", "linear:0.0:1.0:9"),
         *("--training.optimizer", "sgd:0.1"),
     ]
 

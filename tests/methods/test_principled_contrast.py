@@ -71,7 +71,7 @@ def test_the_terms_by_other_means() -> None:
 def gradients(method: PrincipledContrast, term: str) -> dict[str, Tensor]:
     """The gradients of a term, by parameter; parameters without one are left out."""
     names, parameters = zip(*method.named_parameters(), strict=True)
-    found = torch.autograd.grad(loss(method, BATCH).parts[term], parameters, allow_unused=True)
+    found = torch.autograd.grad(loss(method, BATCH).by_name[term], parameters, allow_unused=True)
     return {name: gradient for name, gradient in zip(names, found, strict=True) if gradient is not None}
 
 
@@ -79,7 +79,7 @@ def test_without_its_std_the_zero_salient_loss_is_that_of_the_mean() -> None:
     method = make(PrincipledContrast, zero_salient_std="none")
     terms, shared = loss(method, BATCH), loss(make(PrincipledContrast), BATCH)
     q_y = method.posterior(BATCH.background)
-    assert_close(terms.parts["zero_salient"], (q_y.mean[:, 2:] ** 2).sum(1).mean())
+    assert_close(terms.by_name["zero_salient"], (q_y.mean[:, 2:] ** 2).sum(1).mean())
     std = q_y.logvar[:, 2:].exp().sum(1).mean()
     assert_close(shared.total - terms.total, std)
     assert not gradients(method, "zero_salient")["encoder.heads.bias"][6:].any()  # log-variances of s
@@ -92,9 +92,9 @@ def test_a_separate_head_keeps_the_std_of_the_background_out_of_the_shared_one()
     terms, shared = loss(method, BATCH), loss(make(PrincipledContrast), BATCH)
     q_y, features = method.posterior(BATCH.background), method.encoder.trunk(BATCH.background)  # type: ignore[operator]
     squares = (q_y.mean[:, 2:] ** 2).sum(1) + method.background_head(features).exp().sum(1)
-    assert_close(terms.parts["zero_salient"], squares.mean())
-    for name in terms.parts.keys() - {"zero_salient"}:
-        assert_close(terms.parts[name], shared.parts[name])
+    assert_close(terms.by_name["zero_salient"], squares.mean())
+    for name in terms.by_name.keys() - {"zero_salient"}:
+        assert_close(terms.by_name[name], shared.by_name[name])
     moved = gradients(method, "zero_salient")
     assert moved["background_head.weight"].any() and moved["encoder.trunk.1.weight"].any()
     assert not moved["encoder.heads.bias"][6:].any()

@@ -74,5 +74,5 @@ def test_the_direction_follows_the_definition() -> None:
     assert lower == {"GaussianTotalCorrelation", "TranslationDifficulty"}
     assert neither == {
         *("ActiveDims", "BackgroundDistance", "BackgroundNorm", "Bootstrap", "FactorProbe", "KLPerDim"),
-        *("Spectrum", "W2"),
+        *("PriorDistance", "SampleQuality", "Spectrum", "W2"),
     }
