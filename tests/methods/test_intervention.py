@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests.tiny import batch_for, batches_remembered, images, larger_images, make, normalized
@@ -13,7 +13,7 @@ from unbraid.data import Dataset
 from unbraid.methods import Intervention
 from unbraid.methods.base import build_method
 from unbraid.nn import MLPDecoder, MLPEncoder
-from unbraid.objectives import Bernoulli, MLPTranslator, MLPTranslatorSGD, two_rows
+from unbraid.objectives import Bernoulli, MLPTranslator, PlainTranslator, two_rows
 from unbraid.training.train import train
 from unbraid.types import Batch
 
@@ -64,32 +64,43 @@ def test_the_translator_learns_within_the_loss() -> None:
     assert mean(many) < 0.5 * mean(few)
 
 
-def test_the_printed_difficulty_is_the_cross_entropy_by_plain_descent() -> None:
-    """Algorithm 1 in a slow form: the network with PyTorch's own descent, tested by Eq. 2."""
-    method = make(
-        Intervention,
-        translator=MLPTranslatorSGD(width=2, steps=3, lr=0.3, downsample=1),
-        subtract_entropy=False,
-    )
-    z, z_test = (method.encode(images(8, seed=seed)) for seed in (1, 2))
-    torch.manual_seed(0)
-    found = method.difficulty(z, z_test)
-    torch.manual_seed(0)
-    a, b = two_rows(z)
-    chosen = method.pick_feature(torch.rand(1, 4)).expand(8, -1)
-    u, v, u_test, v_test = (
-        method.decode(torch.where(chosen, value.expand_as(codes), codes)).detach()
-        for codes in (z, z_test)
-        for value in (a, b)
-    )
-    weights = method._translator.init_weights(v).requires_grad_()
-    descent = torch.optim.SGD([weights], lr=0.3)
-    for _ in range(3):
-        descent.zero_grad()
-        (method._translator.loss(weights, u, v) / 9).backward()
-        descent.step()
-    logits = method._translator.translate(weights, u_test)
-    assert_close(found, nn.functional.binary_cross_entropy_with_logits(logits, v_test, reduction="sum") / 8)
+def test_the_printed_difficulty_is_algorithm_1_with_gradients_through_the_steps() -> None:
+    """Algorithm 1 in a slow form, with PyTorch's own layers and derivatives: its value, and its gradient to encoder and
+    decoder, which passes through every step of the translator."""
+    spec = PlainTranslator(width=2, steps=3, lr=0.05)
+    method = make(Intervention, translator=spec, subtract_entropy=False, unrolled=True)
+    networks = [*method.encoder.parameters(), *method.decoder.parameters()]
+
+    def by_autograd(z: Tensor, z_test: Tensor) -> Tensor:
+        a, b = two_rows(z)
+        chosen = method.pick_feature(torch.rand(1, 4)).expand(8, -1)
+        u, v, u_test, v_test = (
+            method.decode(torch.where(chosen, value.expand_as(codes), codes)).flatten(1)
+            for codes in (z, z_test)
+            for value in (a, b)
+        )
+        first, shift, last, start = method._translator.init_weights(v).split([18, 2, 18, 9])
+        theta = [first.view(2, 9), shift, last.view(9, 2), start]
+
+        def cross_entropy(u: Tensor, v: Tensor) -> Tensor:
+            m = ((u @ theta[0].T + theta[1]).relu() @ theta[2].T + theta[3]).sigmoid()
+            return nn.functional.binary_cross_entropy(m, v, reduction="sum") / 8
+
+        for parameter in theta:
+            parameter.requires_grad_()
+        for _ in range(3):
+            gradients = torch.autograd.grad(cross_entropy(u, v), theta, create_graph=True)
+            theta = [
+                parameter - 0.05 * gradient for parameter, gradient in zip(theta, gradients, strict=True)
+            ]
+        return cross_entropy(u_test, v_test)
+
+    found = []
+    for difficulty in (method.difficulty, by_autograd):
+        torch.manual_seed(0)
+        loss = difficulty(method.encode(images(8, seed=1)), method.encode(images(8, seed=2)))
+        found.append([loss, *torch.autograd.grad(loss, networks)])
+    assert_close(found[0], found[1])
 
 
 def test_the_downsampling_factor_must_divide_the_sides() -> None:

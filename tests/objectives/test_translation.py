@@ -1,6 +1,7 @@
 """The translator and its inner loop, src/unbraid/objectives/translation.py."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -16,7 +17,9 @@ from unbraid.objectives import (
     MLPTranslatorSGD,
     Normal,
     Pixels,
+    PlainTranslator,
     Translator,
+    TranslatorSpec,
     two_rows,
 )
 from unbraid.objectives.translation import _averaging
@@ -112,13 +115,69 @@ def test_a_plain_step_is_descent_on_the_mean_over_pixels_and_adam_s_is_pytorch_s
     assert_close(adam.adapt(u, v), weights.detach())
 
 
+@pytest.mark.parametrize("spec", [MLPTranslator(width=5), PlainTranslator(width=5)], ids=str)
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Normal(0.5), Pixels()], ids=str)
-def test_the_gradient_that_is_written_out_is_that_of_the_loss(likelihood: Likelihood) -> None:
+def test_the_gradient_that_is_written_out_is_that_of_the_loss(
+    likelihood: Likelihood, spec: TranslatorSpec
+) -> None:
     u, v = task()
-    translator = Translator((1, 8, 8), MLPTranslator(width=5), likelihood=likelihood)
+    translator = Translator((1, 8, 8), spec, likelihood=likelihood)
     weights = translator.init_weights(v).requires_grad_()
     (gradient,) = torch.autograd.grad(translator.loss(weights, u, v), [weights])
     assert_close(translator.gradient(weights.detach(), u, v), gradient)
+
+
+def plain_by_autograd(spec: PlainTranslator, u: Tensor, v: Tensor, u_test: Tensor, v_test: Tensor) -> Tensor:
+    """Algorithm 1 as it is printed, with PyTorch's own layers, cross-entropy and derivatives."""
+    fresh = Translator(tuple(u.shape[1:]), spec).init_weights(v)
+    pixels = u[0].numel()
+    layers = torch.nn.Sequential(torch.nn.Linear(pixels, spec.width), torch.nn.ReLU())
+    layers = layers.append(torch.nn.Linear(spec.width, pixels)).append(torch.nn.Sigmoid()).double()
+    sizes = [parameter.numel() for parameter in layers.parameters()]
+    named = zip(layers.named_parameters(), fresh.split(sizes), strict=True)
+    theta = {name: part.view_as(parameter) for (name, parameter), part in named}
+
+    def cross_entropy(theta: dict[str, Tensor], u: Tensor, v: Tensor) -> Tensor:
+        m = torch.func.functional_call(layers, theta, (u.flatten(1),))
+        v = v.flatten(1)
+        return -(v * m.log() + (1 - v) * (1 - m).log()).sum(1).mean()
+
+    for parameter in theta.values():
+        parameter.requires_grad_()
+    for _ in range(spec.steps):
+        gradients = torch.autograd.grad(cross_entropy(theta, u, v), [*theta.values()], create_graph=True)
+        theta = {
+            name: weight - spec.lr * gradient
+            for (name, weight), gradient in zip(theta.items(), gradients, strict=True)
+        }
+    return cross_entropy(theta, u_test, v_test)
+
+
+def test_the_plain_translator_is_algorithm_1_as_printed_and_so_is_its_gradient() -> None:
+    """Through every step, to the sources and targets of training and of the test."""
+    spec, found = PlainTranslator(width=5, steps=4, lr=0.02), []
+    translator = Translator((1, 6, 6), spec)
+    assert translator.shape == (1, 6, 6) and Translator((1, 64, 64), PlainTranslator()).shape == (1, 64, 64)
+    printed = partial(translator.difficulty, subtract_entropy=False, unrolled=True)
+    for difficulty in (printed, partial(plain_by_autograd, spec)):
+        torch.manual_seed(3)
+        pictures = [torch.rand(7, 1, 6, 6, dtype=torch.float64, requires_grad=True) for _ in range(4)]
+        loss = difficulty(*pictures)
+        found.append([loss, *torch.autograd.grad(loss, pictures)])
+    assert_close(found[0], found[1])
+    assert all(gradient.abs().max() > 1e-6 for gradient in found[0])
+
+
+def test_a_plain_translator_starts_without_the_targets() -> None:
+    """As PyTorch draws it, whatever the targets; with neither a shortcut nor their mean."""
+    translator, (u, v) = Translator((1, 8, 8), PlainTranslator(width=3)), task()
+    drawn = []
+    for targets in (u, v):
+        torch.manual_seed(1)
+        drawn.append(translator.init_weights(targets))
+    assert_close(*drawn)
+    assert len(drawn[0]) == 3 * 64 + 3 + 64 * 3 + 64
+    assert drawn[0][-64:].abs().max() <= 3**-0.5
 
 
 def test_a_translator_learns_where_no_graph_can_be_built() -> None:
@@ -224,3 +283,20 @@ def test_a_factor_that_does_not_divide_the_sides_is_refused() -> None:
         Translator((1, 8, 8), MLPTranslator(downsample=3))
     with pytest.raises(ValueError, match="got 2 for"):
         Translator((4,), MLPTranslator(downsample=2), likelihood=Bernoulli())
+
+
+def test_plain_descent_at_its_default_settings_only_finds_unrelated_images_harder() -> None:
+    """Sprites, without subtracting the entropy; five steps of a tenth of the rate tell nothing apart."""
+
+    def mean(kind: str, spec: PlainTranslator) -> float:
+        translator, found = Translator((1, 64, 64), spec), []
+        for seed in range(3):
+            pictures = translation(kind, seed=seed)
+            torch.manual_seed(seed)
+            found.append(translator.difficulty(*pictures, subtract_entropy=False).item())
+        return sum(found) / len(found)
+
+    related, unrelated = mean("pos_x*scale", PlainTranslator()), mean("unrelated", PlainTranslator())
+    assert related < 0.8 * unrelated
+    few = PlainTranslator(steps=5, lr=0.001)
+    assert abs(mean("pos_x*scale", few) / mean("unrelated", few) - 1) < 0.01

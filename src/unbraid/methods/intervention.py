@@ -43,8 +43,8 @@ class Intervention(InterventionLosses):
         real_gradient: Whether the adversarial loss has a gradient through the reconstructions, its real images.
         translator: Translator, with the width of its hidden layer, its steps s, its learning rate α for the mean over
             pixels, and the factor by which images are downsampled along each side (0: the smallest factor that leaves
-            at most 16 pixels): mlp:WIDTH:STEPS:LR:DOWNSAMPLE, trained by Adam, or mlp-sgd:WIDTH:STEPS:LR:DOWNSAMPLE,
-            trained by gradient descent as in the paper.
+            at most 16 pixels): mlp:WIDTH:STEPS:LR:DOWNSAMPLE, trained by Adam; mlp-sgd:…, trained by gradient descent;
+            or plain:…, gradient descent on the cross-entropy in nats per image, as printed, by default at full size.
         subtract_entropy: Whether the entropy of the targets is subtracted from L_diff. Its gradient, in Eq. 2, drives
             pixels to black and white, however well they are translated.
         unrolled: Whether gradients flow through the translator's steps; otherwise its weights are constants.

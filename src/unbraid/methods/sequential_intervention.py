@@ -53,8 +53,8 @@ class SequentialIntervention(InterventionLosses):
         saturating: Whether the autoencoder minimizes log(1 - Disc), or -log Disc, whose gradient does not vanish where
             the discriminator is confident.
         real_gradient: Whether the adversarial loss has a gradient through the reconstructions, its real images.
-        translator: Translator of L_diff: mlp:WIDTH:STEPS:LR:DOWNSAMPLE, trained by Adam, or
-            mlp-sgd:WIDTH:STEPS:LR:DOWNSAMPLE, trained by gradient descent. A factor DOWNSAMPLE of 0 is chosen by size.
+        translator: Translator of L_diff: mlp:WIDTH:STEPS:LR:DOWNSAMPLE, trained by Adam, mlp-sgd:…, trained by gradient
+            descent, or plain:…, as the paper prints it. A factor DOWNSAMPLE of 0 is chosen by size.
         subtract_entropy: Whether the entropy of the targets is subtracted from L_diff.
         unrolled: Whether gradients flow through the translator's steps; otherwise its weights are constants.
         likelihood: Family of p(x|z): bernoulli or normal:SIGMA.

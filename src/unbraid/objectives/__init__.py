@@ -48,7 +48,12 @@ from unbraid.objectives.shared_dims import average_posterior, product_posterior,
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_subembeddings
 from unbraid.objectives.total_correlation import Decomposition, Sampling, decompose, total_correlation
 from unbraid.objectives.translation import Translator, two_rows
-from unbraid.objectives.translator_spec import MLPTranslator, MLPTranslatorSGD, TranslatorSpec
+from unbraid.objectives.translator_spec import (
+    MLPTranslator,
+    MLPTranslatorSGD,
+    PlainTranslator,
+    TranslatorSpec,
+)
 from unbraid.objectives.wasserstein import squared_w2, squared_w2_to_zero
 
 __all__ = [
@@ -63,6 +68,7 @@ __all__ = [
     "MLPTranslatorSGD",
     "Normal",
     "Pixels",
+    "PlainTranslator",
     "Sampling",
     "Translator",
     "TranslatorSpec",

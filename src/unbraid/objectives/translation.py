@@ -30,7 +30,8 @@ class Translator:
     """A network with one hidden layer and a weighted skip connection, whose output are parameters of a likelihood.
 
     The paper does not specify the network. At initialization the output is the mean target plus half of the input;
-    from there, a few steps separate easy from hard translations.
+    from there, a few steps separate easy from hard translations. A `PlainTranslator` has neither: no skip connection,
+    and all weights as PyTorch draws them.
 
     Args:
         shape: Shape of one observation.
@@ -103,11 +104,15 @@ class Translator:
         return self.pixel_weight * self.likelihood.nll(self.likelihood.parameters_of(v), v)
 
     def init_weights(self, v: Observations) -> Weights:
-        """New weights as PyTorch draws them, but the last bias gives the mean of v."""
+        """New weights as PyTorch draws them, but the last bias of an informed translator gives the mean of v."""
+        informed = self.spec.informed
         first, last = self.spec.width * (self.pixels + 1), self.spec.width * self.pixels
-        drawn = 2 * torch.rand(first + last, device=v.device, dtype=v.dtype) - 1
-        start = self.likelihood.parameters_of(v.mean(0), margin=MARGIN).flatten()
+        count = first + last + (0 if informed else self.pixels)
+        drawn = 2 * torch.rand(count, device=v.device, dtype=v.dtype) - 1
         first, last = drawn[:first] / math.sqrt(self.pixels), drawn[first:] / math.sqrt(self.spec.width)
+        if not informed:
+            return torch.cat([first, last])
+        start = self.likelihood.parameters_of(v.mean(0), margin=MARGIN).flatten()
         return torch.cat([first, last, start, v.new_full((1,), SKIP_WEIGHT)])
 
     def translate(self, weights: Weights, u: Observations) -> Observations:
@@ -120,12 +125,13 @@ class Translator:
         first, shift, last, start, skip = self.layers(weights)
         hidden = F.linear(u, first, shift).relu()
         out = F.linear(hidden, last, start).to(u.dtype)
-        return hidden, out + skip * self.likelihood.parameters_of(u, margin=MARGIN)
+        return hidden, out + skip * self.likelihood.parameters_of(u, margin=MARGIN) if len(skip) else out
 
     def layers(self, weights: Weights) -> tuple[Tensor, ...]:
-        """Weight and bias of the first layer, weight and bias of the last, and the weight of the skip connection."""
-        matrix = self.spec.width * self.pixels
-        first, shift, last, start, skip = weights.split([matrix, self.spec.width, matrix, self.pixels, 1])
+        """Weight and bias of the first layer, weight and bias of the last, and the weight of the skip connection, of
+        which a plain translator has none."""
+        matrix, skips = self.spec.width * self.pixels, int(self.spec.informed)
+        first, shift, last, start, skip = weights.split([matrix, self.spec.width, matrix, self.pixels, skips])
         return first.view(self.spec.width, -1), shift, last.view(self.pixels, -1), start, skip
 
     def loss(self, weights: Weights, u: Observations, v: Observations) -> Scalar:
@@ -139,29 +145,23 @@ class Translator:
         by_out = self.likelihood.nll_gradient(out, v.flatten(1))
         by_hidden = (by_out @ last) * (hidden > 0)
         by_first, by_last = by_hidden.mT @ u, by_out.mT @ hidden
-        by_skip = (by_out * self.likelihood.parameters_of(u, margin=MARGIN)).sum()
-        return torch.cat(
-            [
-                by_first.flatten(),
-                by_hidden.sum(0),
-                by_last.flatten(),
-                by_out.sum(0),
-                by_skip.view(1),
-            ]
-        ).to(weights.dtype)
+        by_layer = [by_first.flatten(), by_hidden.sum(0), by_last.flatten(), by_out.sum(0)]
+        if self.spec.informed:
+            by_layer.append((by_out * self.likelihood.parameters_of(u, margin=MARGIN)).sum().view(1))
+        return torch.cat(by_layer).to(weights.dtype)
 
     def adapt(self, u: Observations, v: Observations, *, unrolled: bool = False) -> Weights:
         """New weights after some steps (the loop of Algorithm 1) of Adam, or of gradient descent as in the paper.
 
-        The steps minimize the mean over pixels: with the sum of Eq. 2, gradient descent would overshoot. `unrolled`
-        keeps the graph through the steps to u and v.
+        The steps minimize the mean over pixels, those of a plain translator the sum of Eq. 2, which needs a far smaller
+        learning rate. `unrolled` keeps the graph through the steps to u and v.
         """
         if not unrolled:
             u, v = u.detach(), v.detach()
         weights = self.init_weights(v)
         mean = square = torch.zeros_like(weights)
         for step in range(1, self.spec.steps + 1):
-            gradient = self.gradient(weights, u, v) / self.pixels
+            gradient = self.gradient(weights, u, v) / (self.pixels if self.spec.per_pixel else 1)
             if self.spec.adam:
                 mean = mean.lerp(gradient, 1 - BETAS[0])
                 square = square.lerp(gradient.square(), 1 - BETAS[1])

@@ -10,9 +10,11 @@ class TranslatorSpec(Spec):
     """A network with one hidden layer, its training steps, and the resolution of its images."""
 
     adam: ClassVar[bool]  # whether Adam or gradient descent updates the weights
+    informed: ClassVar[bool] = True  # whether the output starts at the mean target plus half of the input
+    per_pixel: ClassVar[bool] = True  # whether the steps minimize the mean over pixels, or the sum of Eq. 2
     width: int  # of the hidden layer
     steps: int  # s of Algorithm 1
-    lr: float  # α of Algorithm 1, for the mean over pixels
+    lr: float  # α of Algorithm 1
     downsample: int  # factor by which images are downsampled along each side; 0 chooses it
 
 
@@ -38,9 +40,28 @@ class MLPTranslator(TranslatorSpec):
 
 @dataclass(frozen=True)
 class MLPTranslatorSGD(MLPTranslator):
-    """A translator that is trained by plain gradient descent, as in Algorithm 1."""
+    """The same translator, trained by gradient descent on the mean over pixels."""
 
     spec_name = "mlp-sgd"
     adam: ClassVar[bool] = False
 
     lr: float = 0.1
+
+
+@dataclass(frozen=True)
+class PlainTranslator(MLPTranslator):
+    """The translator of Algorithm 1 as printed: random weights, gradient descent on the cross-entropy of Eq. 2.
+
+    It has images of full size, and its output does not start near the targets. Width, steps and learning rate are our
+    reading, because the paper states none: fewer or smaller steps do not tell translations apart.
+    """
+
+    spec_name = "plain"
+    adam: ClassVar[bool] = False
+    informed: ClassVar[bool] = False
+    per_pixel: ClassVar[bool] = False
+
+    width: int = 256
+    steps: int = 20
+    lr: float = 0.01
+    downsample: int = 1

@@ -16,7 +16,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "intervention without importance weights": {"importance_weights": False},
     "intervention not saturating": {"saturating": False},
     "intervention unrolled": {"unrolled": True},
-    "intervention translation as printed": {
+    "intervention gradient descent on the cross-entropy": {
         "translator": MLPTranslatorSGD(lr=0.1),
         "subtract_entropy": False,
     },
