@@ -16,6 +16,7 @@ from tests.run_files import PLAN, SETTINGS, score_entry
 from unbraid.files import locked, write_tensors
 from unbraid.runs import folder
 from unbraid.runs.folder import FORMAT, Run, differences, identity
+from unbraid.runs.weights import WEIGHTS
 
 
 def with_steps(steps: int) -> dict:
@@ -183,7 +184,9 @@ def test_missing_weights(tmp_path: Path) -> None:
         run.weights()
     with pytest.raises(FileNotFoundError, match="trained without a validation split"):
         run.weights("best")
-    with pytest.raises(ValueError, match="weights must be one of last, best; got 'model'"):
+    with pytest.raises(
+        ValueError, match="weights must be one of last, best or a step of --keep-weights; got 'model'"
+    ):
         run.weights("model")
 
 
@@ -207,7 +210,7 @@ def test_one_flipped_bit_in_the_weights_is_found(which: str, tmp_path: Path) -> 
     run = Run.create(tmp_path / "run", SETTINGS, resume=False)
     run.finish({"w": torch.ones(2)}, step=10)
     write_tensors(run.folder / "best.safetensors", {"w": torch.ones(2)})
-    path = run.folder / folder.WEIGHTS[which]
+    path = run.folder / WEIGHTS[which]
     content = bytearray(path.read_bytes())
     content[-1] ^= 64  # 1 becomes 1.8e19
     path.write_bytes(content)

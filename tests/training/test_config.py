@@ -21,6 +21,11 @@ from unbraid.training.config import LoopConfig, TrainConfig, split_options
         ({"steps": 1, "lr": -1.0}, "lr must be a finite number of at least 0"),
         ({"steps": 1, "weight_decay": float("inf")}, "weight_decay must be a finite number"),
         ({"steps": 1, "grad_clip": float("nan")}, "grad_clip must be at least 0; got nan"),
+        (
+            {"steps": 9, "keep_weights": (3, 9)},
+            "--keep-weights must be above 0 and below .*; got 9 of 9 steps",
+        ),
+        ({"epochs": 2.0, "keep_weights": (0,)}, "--keep-weights must be above 0 and below .*; got 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], sentence: str) -> None:
@@ -32,6 +37,10 @@ def test_epochs_are_multiples_of_the_dataset_size() -> None:
     data = Dataset(torch.zeros(60, 1, 3, 3), name="sixty", max_value=1)
     assert TrainConfig(epochs=2.0, batch_size=8).resolve_steps(data) == TrainConfig(steps=15, batch_size=8)
     assert TrainConfig(steps=3).resolve_steps(data) == TrainConfig(steps=3)
+    with pytest.raises(
+        ValueError, match="below the last step, whose weights always stay; got 15 of 15 steps"
+    ):
+        TrainConfig(epochs=2.0, batch_size=8, keep_weights=(5, 15)).resolve_steps(data)
 
 
 def test_options_go_to_the_configuration_that_has_them() -> None:

@@ -9,7 +9,7 @@ from unbraid.data import Dataset, IIDDraw, mixture
 from unbraid.methods import VAE, AugmentedGIN
 from unbraid.methods.base import build_method
 from unbraid.nn import RowFlow
-from unbraid.training.post_training import run_post_training
+from unbraid.training.post_training import run_post_training, weights_if_ended
 from unbraid.types import Batch
 
 
@@ -63,3 +63,21 @@ def test_most_methods_have_nothing_to_finish() -> None:
     before = {name: value.clone() for name, value in method.state_dict().items()}
     run_post_training(method, mixture(), samples=10)
     assert all(torch.equal(value, before[name]) for name, value in method.state_dict().items())
+
+
+def test_the_weights_if_training_ended_now_leave_the_method_and_its_noise_as_they_are() -> None:
+    """Those of the hook, which a flow's strands are in; without a hook, the weights themselves."""
+    dataset = mixture()
+    method, ended = (
+        build_method(AugmentedGIN, (10,), seed=1, **dataset.counts, architecture="mlp") for _ in range(2)
+    )
+    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    noise = torch.get_rng_state()
+    found = weights_if_ended(method, dataset, seed=3)
+    assert torch.equal(torch.get_rng_state(), noise)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in method.state_dict().items())
+    run_post_training(ended, dataset, seed=3)
+    assert all(torch.equal(tensor, found[name]) for name, tensor in ended.state_dict().items())
+    assert any(not torch.equal(tensor, before[name]) for name, tensor in found.items())
+    plain = build_method(VAE, (10,), n=10, architecture="mlp")
+    assert weights_if_ended(plain, dataset).keys() == plain.state_dict().keys()

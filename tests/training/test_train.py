@@ -32,7 +32,7 @@ from unbraid.methods.base import Method, build_method
 from unbraid.nn import MLPEncoder
 from unbraid.objectives import Bernoulli, Likelihood, Normal, Pixels
 from unbraid.optimizers import SGD, Adam, RMSprop
-from unbraid.runs import Run
+from unbraid.runs import Run, load
 from unbraid.schedules import Constant
 from unbraid.studies.plan import Plan, replace
 from unbraid.training.config import TrainConfig, run_settings
@@ -100,6 +100,37 @@ def test_more_steps_later_equal_all_steps_at_once(cls: type[Method], tmp_path: P
     same = ("step", "loss", "nll", "kl")
     assert [line[key] for line in whole.history() for key in same][-4:] == [
         parts.history()[-1][key] for key in same
+    ]
+
+
+def test_kept_weights_are_those_of_a_shorter_run_and_do_not_change_the_training(tmp_path: Path) -> None:
+    """Also of a run that is killed after a kept step and goes on from a checkpoint before or at it."""
+    plain = fit(tiny(), tmp_path / "plain", steps=12)
+    whole = fit(tiny(), tmp_path / "whole", steps=12, keep_weights=(4, 8))
+    short = {steps: fit(tiny(), tmp_path / f"{steps}", steps=steps).weights() for steps in (4, 8)}
+    for stop, kind in ((3, "stopped"), (4, "stopped"), (6, "stopped"), (6, "killed")):
+        folder, real = tmp_path / f"{kind}-{stop}", Trainer._step
+
+        def step(self: Trainer, real: Any = real, stop: int = stop, kind: str = kind) -> Any:
+            if kind == "killed" and self.state.step == stop:
+                raise RuntimeError("killed")  # the only checkpoint is of step 0
+            if kind == "stopped" and self.state.step == stop - 1:
+                os.kill(os.getpid(), signal.SIGINT)
+            return real(self)
+
+        with pytest.MonkeyPatch.context() as patch, pytest.raises((KeyboardInterrupt, RuntimeError)):
+            patch.setattr(Trainer, "_step", step)
+            fit(tiny(), folder, steps=12, keep_weights=(4, 8))
+        resumed = fit(tiny(seed=9), folder, steps=12, keep_weights=(4, 8), resume=True)
+        for which in (4, 8, "last"):
+            assert_close(resumed.weights(which), whole.weights(which), atol=0, rtol=0)
+    assert_close(whole.weights(), plain.weights(), atol=0, rtol=0)
+    for steps, weights in short.items():
+        assert_close(whole.weights(steps), weights, atol=0, rtol=0)
+        assert int(load(whole.folder, weights=steps, device="cpu").method.step) == steps
+    assert sorted(path.name for path in whole.folder.glob("model-*")) == [
+        "model-4.safetensors",
+        "model-8.safetensors",
     ]
 
 

@@ -48,7 +48,7 @@ class ExportedModel:
         columns = self.settings["data"].get("columns")
         return None if columns is None else ColumnScaler.from_json(columns, owner=str(self.folder))
 
-    def weights(self, which: str = "last") -> dict[str, Tensor]:
+    def weights(self, which: str | int = "last") -> dict[str, Tensor]:
         """The weights, checked against their hash; an export has one set only."""
         if which != "last":
             raise ValueError(

@@ -6,9 +6,10 @@
     history.jsonl           one line per logged step: terms in nats per observation, seconds
     checkpoint.safetensors  weights, optimizers and generators, from which training resumes exactly
     model.safetensors       the last weights
-    finished.json           the last step, the number of steps in the settings, and the SHA-256 of model.safetensors;
-                            exists once a run is finished
+    finished.json           the last step, the number of steps in the settings, the SHA-256 of model.safetensors, and
+                            those of the weights kept at earlier steps; exists once a run is finished
     best.safetensors        the weights with the lowest validation loss, if there was a validation split
+    model-STEP.safetensors  the weights after a step of --keep-weights
     scores.json             one entry per score, with its protocol, sample sizes and seed
     figures/                images
 
@@ -35,19 +36,19 @@ from unbraid.files import (
     parse_json,
     read_file,
     read_json,
-    read_tensors,
     require_schema,
     sha256_of,
     sync_folder,
     write_json,
     write_tensors,
 )
+from unbraid.runs.new_folder import check_new_folder, create_folder
 from unbraid.runs.schemas import ANY_FORMAT, FINISHED, HISTORY_LINE, PLAN, RUN, SCORES, VERSIONS
 from unbraid.runs.scores import Scores
+from unbraid.runs.weights import KEPT, WEIGHTS, hashes_of_kept, read_weights
 from unbraid.settings import differences
 
 FORMAT = 1
-WEIGHTS = {"last": "model.safetensors", "best": "best.safetensors"}
 NEXT = ".next-"  # beginning of the names of files that wait for the end of a training
 SCORES_PATIENCE = 30.0  # seconds; writing takes milliseconds
 
@@ -87,7 +88,7 @@ class Run:
         folder = Path(folder)
         new_settings = json.loads(json.dumps({"format": FORMAT, **settings}))  # lists instead of tuples
         if not (folder / "run.json").exists():
-            _check_new_folder(folder)
+            check_new_folder(folder)
             run = cls.__new__(cls)
             run.folder, run.settings, run._extends = folder, new_settings, False
             return run
@@ -126,10 +127,17 @@ class Run:
         write_tensors(self.new_path(WEIGHTS["last"]), weights)
         moving = sorted(path.name.removeprefix(NEXT) for path in self.folder.glob(f"{NEXT}*"))
         sha256 = sha256_of(self.new_path(WEIGHTS["last"]))
-        ending = {"step": step, "steps": self.steps, "sha256": sha256}
+        ending: dict[str, Any] = {"step": step, "steps": self.steps, "sha256": sha256}
+        steps = [early for early in self.settings["training"].get("keep_weights", ()) if early < step]
+        if kept := self._ending().get("kept", {}) | hashes_of_kept(steps, self.new_path):
+            ending["kept"] = kept
         write_json(self.folder / "finished.json", ending | ({"moving": moving} if moving else {}))
         self.move_new_files()
         self._extends = True
+
+    def keep(self, weights: Mapping[str, Tensor], step: int) -> None:
+        """Writes the weights after a step before the last."""
+        write_tensors(self.new_path(KEPT.format(step)), weights)
 
     def move_new_files(self) -> None:
         """Moves the files of a longer training over those of a shorter one, unless a process has done so."""
@@ -216,21 +224,24 @@ class Run:
         """Whether no file of a longer training waits to be moved."""
         return "moving" not in self._ending()
 
-    def weights(self, which: str = "last") -> dict[str, Tensor]:
-        """The trained weights, checked against their hash: `last`, or `best` for the lowest validation loss."""
-        if which not in WEIGHTS:
-            raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}; got {which!r}.")
-        path, ending = self.path(WEIGHTS[which]), self._ending()
-        if which == "last" and not (ending and path.exists()):
-            raise FileNotFoundError(
-                f"{self.folder} has no {path.name} yet: the run is unfinished. Continue it with --resume."
-            )
-        if not path.exists():
-            raise FileNotFoundError(
-                f"{self.folder} has no {path.name}: it was trained without a validation split. Train with "
-                "--val-fraction, or use the last weights."
-            )
-        return read_tensors(path, sha256=ending["sha256"] if which == "last" else None)
+    def weights(self, which: str | int = "last") -> dict[str, Tensor]:
+        """The trained weights, checked against their hash.
+
+        Args:
+            which: `last`, `best` for the lowest validation loss, or a step of --keep-weights.
+        """
+        return read_weights("last" if self.is_last(which) else which, self._ending(), self.path)
+
+    def is_last(self, which: str | int | None) -> bool:
+        """Whether these are the last weights: `last`, None, or the last step of the finished training."""
+        return which in ("last", None) or (isinstance(which, int) and which == self._ending().get("step"))
+
+    def sha256(self, which: str | int | None = None) -> str:
+        """The SHA-256 of the last weights, or of those kept at a step; empty if there are none."""
+        ending = self._ending()
+        return ending.get("sha256" if self.is_last(which) else "", "") or ending.get("kept", {}).get(
+            str(which), ""
+        )
 
     def history(self) -> list[dict[str, Any]]:
         """The logged steps in order; those of a longer training that has not ended are left out."""
@@ -260,21 +271,26 @@ class Run:
         path = self.path("versions.json")
         return read_json(path, VERSIONS) if path.exists() else {}
 
-    def scores(self) -> Scores:
-        """The scores, with the latest value of each."""
+    def scores(self, steps: int | None = None) -> Scores:
+        """The scores of the last weights, or of those kept at a step, with the latest value of each."""
+        steps = None if self.is_last(steps) else steps
+        return Scores(score for score in self._all_scores() if score.get("steps") == steps)
+
+    def _all_scores(self) -> list[dict[str, Any]]:
         path = self.path("scores.json")
         remedy = "Restore it from a copy, or delete it and evaluate the run again."
-        return Scores(read_json(path, SCORES, remedy=remedy) if path.exists() else [])
+        return read_json(path, SCORES, remedy=remedy) if path.exists() else []
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
-        """Adds scores; a score replaces an old one with equal metric, protocol, seed, evaluation and dataset."""
+        """Adds scores; one replaces an old one with equal metric, protocol, seed, evaluation, dataset and step."""
 
         def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
-            return tuple(score.get(name) for name in ("metric", "protocol", "seed", "evaluation", "on"))
+            names = ("metric", "protocol", "seed", "evaluation", "on", "steps")
+            return tuple(score.get(name) for name in names)
 
         message = f"Another process is writing scores into {self.folder} and does not end. End it, and run this again."
         with locked(self.folder / ".scores.lock", message=message, timeout=SCORES_PATIENCE):
-            merged = {key(score): score for score in [*self.scores(), *scores]}
+            merged = {key(score): score for score in [*self._all_scores(), *scores]}
             write_json(self.path("scores.json"), list(merged.values()))
 
 
@@ -282,19 +298,3 @@ def identity(settings: Mapping[str, Any]) -> str:
     """A short hash of the settings; equal settings have equal hashes."""
     canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
-
-
-def create_folder(folder: Path) -> None:
-    """Creates the folder of a run."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"{folder} cannot be created ({error.strerror}). Choose another folder.") from None
-
-
-def _check_new_folder(folder: Path) -> None:
-    """Raises if a folder for a new run is a file or contains other files."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file. Choose a folder for the run.")
-    if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
-        raise ValueError(f"{folder} is not empty and is not a run folder. Choose a new or empty folder.")

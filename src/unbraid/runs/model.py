@@ -24,7 +24,7 @@ Views = Float[Tensor, "v b c h w"] | Float[Tensor, "v b f"]  # one batch of obse
 def load(
     folder: Path | str,
     *,
-    weights: str = "last",
+    weights: str | int = "last",
     device: str = "auto",
     method: type[Method] | None = None,
     **networks: torch.nn.Module,
@@ -33,7 +33,7 @@ def load(
 
     Args:
         folder: Folder of the run or of the export.
-        weights: Weights: last, or best (lowest validation loss). Default: last.
+        weights: Weights: last, best (lowest validation loss), or a step of --keep-weights. Default: last.
         device: Device: auto, cpu, cuda, cuda:N or mps. Default: auto.
         method: Class of the method, if the run trained your own method and `unbraid.use` has not named it.
         **networks: Custom networks by argument name: `encoder=MyEncoder()`.

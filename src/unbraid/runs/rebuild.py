@@ -33,7 +33,7 @@ INITIALIZERS = (nn.init.kaiming_uniform_, nn.init.kaiming_normal_, nn.init.unifo
 
 def trained_method(
     stored: Run | ExportedModel,
-    which: str = "last",
+    which: str | int = "last",
     cls: type[Method] | None = None,
     networks: Mapping[str, nn.Module] | None = None,
 ) -> Method:
@@ -41,7 +41,7 @@ def trained_method(
 
     Args:
         stored: The run, or the exported model.
-        which: The weights: last or best.
+        which: The weights: last, best, or a step.
         cls: The method's class, see `rebuild_method`.
         networks: Networks by argument name, see `rebuild_method`.
     """

@@ -30,7 +30,10 @@ BACKGROUND: dict[Any, Schema] = {
     "fingerprint": str,
     "instance?": (str, None),
 }
-TRAINING: dict[Any, Schema] = {"steps": SIZE, "batch_size": SIZE, "seed": Whole(-(2**63), 2**64)}
+TRAINING: dict[Any, Schema] = {
+    **{"steps": SIZE, "batch_size": SIZE, "seed": Whole(-(2**63), 2**64)},
+    "keep_weights?": [SIZE],
+}
 ANY_FORMAT: dict[Any, Schema] = {"format": Whole()}
 RUN: dict[Any, Schema] = {
     "format": Whole(),
@@ -51,7 +54,10 @@ PLAN: dict[Any, Schema] = {
     },
 }
 VERSIONS: dict[Any, Schema] = {...: str}
-FINISHED: dict[Any, Schema] = {"step": Whole(), "steps": SIZE, "sha256": SHA256, "moving?": [FILE]}
+FINISHED: dict[Any, Schema] = {
+    **{"step": Whole(), "steps": SIZE, "sha256": SHA256},
+    **{"kept?": {...: SHA256}, "moving?": [FILE]},
+}
 HISTORY_LINE: dict[Any, Schema] = {"step": Whole(), "seconds": float, ...: float}
 SCORES: list[Schema] = [
     {
@@ -65,6 +71,7 @@ SCORES: list[Schema] = [
         "seconds": float,
         "on?": str,
         "evaluation?": str,
+        "steps?": SIZE,
         "identity?": str,
         "evidence?": {...: TABLE},
     }

@@ -37,6 +37,8 @@ class TrainConfig:
         patience: Stop after this many validations without improvement; 0 never stops.
         deterministic: Whether to use only CUDA kernels that give the same weights every time, which takes longer. No
             effect on a CPU.
+        keep_weights: Earlier steps whose weights stay in the run folder, so that one run can be scored at several
+            lengths, e.g. 10000,30000.
     """
 
     steps: int = 0
@@ -53,6 +55,7 @@ class TrainConfig:
     val_every: int = 1000
     patience: int = 0
     deterministic: bool = False
+    keep_weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.steps > 0) == (self.epochs > 0) or not math.isfinite(self.epochs):
@@ -74,6 +77,12 @@ class TrainConfig:
             raise ValueError(f"val_fraction must be at least 0 and below 1; got {self.val_fraction}.")
         if self.patience and not self.val_fraction:
             raise ValueError("--patience requires --val-fraction above 0.")
+        last = self.steps or math.inf  # epochs are converted to steps later, and checked again
+        if out_of_range := [step for step in self.keep_weights if not 0 < step < last]:
+            raise ValueError(
+                f"Steps of --keep-weights must be above 0 and below the last step, whose weights always stay; got "
+                f"{out_of_range[0]}{f' of {self.steps} steps' if self.steps else ''}."
+            )
 
     def resolve_steps(self, dataset: Dataset) -> "TrainConfig":
         """The same configuration with epochs converted to steps."""

@@ -11,7 +11,7 @@ import torch
 from torch import Generator
 
 from unbraid.data import Dataset, Draw
-from unbraid.distributed import all_reduce_mean, any_rank, rank, shard_batch, world_size
+from unbraid.distributed import any_rank, rank, shard_batch, world_size
 from unbraid.files import write_tensors
 from unbraid.methods import ClosedForm, HasPostTraining, Method
 from unbraid.progress import Stopped, progress
@@ -29,9 +29,9 @@ from unbraid.training.checkpoint import (
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
 from unbraid.training.estimate import estimate
-from unbraid.training.post_training import run_post_training
+from unbraid.training.post_training import run_post_training, weights_if_ended
 from unbraid.training.process import versions
-from unbraid.training.step import NonFiniteDetector, TrainingStep
+from unbraid.training.step import NonFiniteDetector, TrainingStep, terms_as_floats
 from unbraid.training.streams import OwnStream
 from unbraid.training.tracking import open_logger
 from unbraid.training.validation import validation_loss
@@ -69,13 +69,8 @@ class Trainer:
         loop: LoopConfig,
         varying: frozenset[str] | None = None,
     ) -> None:
-        self.method, self.dataset, self.draw, self.config, self.run = (
-            method.train(),
-            dataset,
-            draw,
-            config,
-            run,
-        )
+        self.method, self.dataset, self.draw = method.train(), dataset, draw
+        self.config, self.run = config, run
         self.val_dataset, self.loop, self.varying = val_dataset, loop, varying
         self.device, self.alone, self.is_rank_zero = method.step.device, varying is None, rank() == 0
         self.resources = ExitStack()  # what `close` releases, such as the lock of the run folder
@@ -100,7 +95,8 @@ class Trainer:
                 self.terms = self._step()  # draws batches and updates every player
                 state.step += 1
                 stop, save = any_rank([stop_requested(), self._checkpoint_is_due], self.device)
-            if not (stop or save or self._logs or self._validates or state.step % turn == 0):
+            due = stop or save or self._logs or self._validates or self._keeps
+            if not (due or state.step % turn == 0):
                 continue
             yield
             with self.own_stream:
@@ -108,6 +104,8 @@ class Trainer:
                     self._log()
                 if self._validates:
                     self._validate()
+                if self._keeps:
+                    self._keep()
                 if stop or save:
                     self._save()
             if stop:
@@ -233,6 +231,10 @@ class Trainer:
         return self.val_dataset is not None and (self.state.step % self.config.val_every == 0 or never_yet)
 
     @property
+    def _keeps(self) -> bool:
+        return self.state.step in self.config.keep_weights
+
+    @property
     def _checkpoint_is_due(self) -> bool:
         return time.monotonic() - self._saved_at > self.loop.checkpoint_seconds
 
@@ -257,9 +259,19 @@ class Trainer:
         if self._history is not None:
             self._history.add(state.step, terms_as_floats(self.terms) | {"validation": loss})
 
-    def _save(self) -> None:
+    def _keep(self) -> None:
+        """Writes the weights of this step, before any checkpoint that continues from it."""
+        self._require_finite()
+        weights = weights_if_ended(self.method, self.dataset, draw=self.draw, seed=self.config.seed)
+        if self.is_rank_zero:
+            self.run.keep(weights, self.state.step)
+
+    def _require_finite(self) -> None:
         self._nonfinite.raise_if_found(self.run.folder)
         check_weights_finite(self.method, self.state.step, self.run.folder)
+
+    def _save(self) -> None:
+        self._require_finite()
         if self._history is not None:
             self._history.sync()
             save_checkpoint(self._checkpoint, self.state, self._training_step, self._data)
@@ -287,13 +299,3 @@ class Trainer:
         )
         if self.is_rank_zero:
             print(f"{self.title}: {expected}", file=sys.stderr, flush=True)
-
-
-def terms_as_floats(terms: dict[str, Terms]) -> dict[str, float]:
-    """The terms as numbers, averaged over the processes; terms of later players carry the player's name."""
-    named: dict[str, float] = {}
-    for index, (player, values) in enumerate(terms.items()):
-        numbers = all_reduce_mean(values.detached().float()).tolist()
-        prefix = f"{player}." if index else ""
-        named |= {prefix + name: number for name, number in zip(values.names, numbers, strict=True)}
-    return named

@@ -3,7 +3,7 @@
 import math
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from unbraid.data import DRAWS, Dataset, Draw, IIDDraw
 from unbraid.methods import HasPostTraining, Method
@@ -36,3 +36,18 @@ def run_post_training(
     with torch.no_grad():
         method.on_train_end(sampled(dataset, BATCH_SIZE, generator, method.step) for _ in range(batches))
     method.train(was_training)
+
+
+def weights_if_ended(
+    method: Method, dataset: Dataset, *, draw: Draw | None = None, seed: int = 0
+) -> dict[str, Tensor]:
+    """The weights that the method would have if its training ended now. The method and its noise stay as they are."""
+    if not isinstance(method, HasPostTraining):
+        return method.state_dict()
+    before = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    devices = [method.step.device] if method.step.device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        run_post_training(method, dataset, draw=draw, seed=seed)
+    ended = {name: tensor.clone() for name, tensor in method.state_dict().items()}
+    method.load_state_dict(before)
+    return ended

@@ -252,6 +252,16 @@ class NonFiniteDetector:
             )
 
 
+def terms_as_floats(terms: dict[str, Terms]) -> dict[str, float]:
+    """The terms as numbers, averaged over the processes; terms of later players carry the player's name."""
+    named: dict[str, float] = {}
+    for index, (player, values) in enumerate(terms.items()):
+        numbers = all_reduce_mean(values.detached().float()).tolist()
+        prefix = f"{player}." if index else ""
+        named |= {prefix + name: number for name, number in zip(values.names, numbers, strict=True)}
+    return named
+
+
 def _optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[int, dict[str, Tensor]]:
     """An optimizer's state by parameter, as tensors."""
     return {
