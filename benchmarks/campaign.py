@@ -27,7 +27,7 @@ import torch
 
 from unbraid.recipes import read_recipe
 from unbraid.runs import Run
-from unbraid.studies import Plan, replace
+from unbraid.studies import Plan, first_seeds, replace
 from unbraid.training import train_population
 
 PART_BYTES = 15_000_000
@@ -40,14 +40,14 @@ def chosen_plans(args: argparse.Namespace) -> list[Plan]:
     for condition in args.keep:
         name, values = condition.split("=")
         plans = [plan for plan in plans if str(_value(plan, name)) in values.split(",")]
-    if args.seeds:
-        plans = [plan for plan in plans if int(plan.options.get("seed", 0)) < args.seeds]
+    plans = list(first_seeds(plans, args.seeds))
     unique = {plan.folder_name: plan for plan in plans}
     return sorted(unique.values(), key=lambda plan: int(plan.options.get("seed", 0)))
 
 
 def _value(plan: Plan, name: str) -> object:
-    return getattr(plan, name) if name in ("method", "data") else plan.options.get(name)
+    value = getattr(plan, name) if name in ("method", "data") else plan.options.get(name)
+    return "-".join(map(str, value)) or "none" if isinstance(value, tuple) else value
 
 
 def compile_ahead(args: argparse.Namespace, plans: Sequence[Plan]) -> None:
@@ -148,9 +148,9 @@ def main() -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE,VALUE",
-        help="only plans with one of these values",
+        help="only plans with one of these values; of several words joined by -, such as correlate=pos_x-scale",
     )
-    parser.add_argument("--seeds", type=int, default=0, help="only plans with a seed below this number")
+    parser.add_argument("--seeds", type=int, help="only the first so many seeds of each setting")
     parser.add_argument("--out", default="build/campaign")
     parser.add_argument("--pack", default="build/archives")
     parser.add_argument("--data-root", default=os.environ.get("UNBRAID_DATA"))

@@ -4,7 +4,8 @@
 
 One row per score: the commit of the code that trained, the recipe and its scale, the plan (its identity, with which the
 name of the run folder ends), method, dataset, the named options, the seed, metric, value, protocol, number of samples,
-and the first digits of the SHA-256 of the weights.
+and the first digits of the SHA-256 of the weights. The option `steps` is the length at which a run was scored. A study's
+own results.csv has the same in the form that `unbraid study --rows` reads.
 """
 
 import argparse
@@ -13,10 +14,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from unbraid.files import sha256_of
-from unbraid.runs.folder import WEIGHTS, Run
+from unbraid.runs import Run
 from unbraid.studies import Plan
-from unbraid.studies.aggregate import scores_for
+from unbraid.studies.aggregate import scores_for, settings_of
 from unbraid.studies.results import StudyFolder, open_study
 from unbraid.studies.tables import format_setting
 
@@ -40,6 +40,7 @@ def provenance(
     study: StudyFolder, plan: Plan, run: Run, *, commit: str, options: Sequence[str]
 ) -> dict[str, Any]:
     """The columns that all scores of a run share; an option that the plan leaves out is empty."""
+    settings = settings_of(plan)
     return {
         "commit": commit,
         "recipe": study.recipe,
@@ -47,9 +48,9 @@ def provenance(
         "plan": plan.identity,
         "method": plan.method_name,
         "data": run.data_name,
-        **{name: format_setting(plan.options[name]) if name in plan.options else "" for name in options},
+        **{name: format_setting(settings[name]) if name in settings else "" for name in options},
         "seed": run.seed,
-        "weights": sha256_of(run.path(WEIGHTS["last"]))[:DIGITS],
+        "weights": run.sha256(plan.evaluation.get("steps"))[:DIGITS],
     }
 
 

@@ -1,12 +1,14 @@
 """What the sources of result pages call: tables, numbers and paired differences of the committed rows.
 
 `docs/build_results.py` builds the pages. A file of rows has one row per score (columns `metric` or `score`, and
-`value`) or one column per metric; a column `seed` makes several rows one cell.
+`value`) or one column per metric; a column `seed` makes several rows one cell. The results.csv of a study is a file of
+rows: its settings, which are JSON, count as columns.
 """
 
 import csv
 import functools
 import importlib
+import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -48,7 +50,19 @@ def functions(results: Path) -> dict[str, Callable[..., Any]]:
 @functools.cache
 def read_csv(path: Path) -> tuple[dict[str, str], ...]:
     with path.open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file))
+        rows = tuple(csv.DictReader(file))
+    if not all(row.get("settings", "").startswith("{") for row in rows):
+        return rows
+    settings = [{name: as_text(one) for name, one in json.loads(row["settings"]).items()} for row in rows]
+    empty = dict.fromkeys((name for one in settings for name in one), "")
+    return tuple({**empty, **one, **row} for one, row in zip(settings, rows, strict=True))
+
+
+def as_text(setting: Any) -> str:
+    """A setting of a plan as a source writes it: 40.0, pos_x,scale, adam:0.0001."""
+    if isinstance(setting, list):
+        return ",".join(map(as_text, setting))
+    return setting["spec"] if isinstance(setting, dict) and "spec" in setting else str(setting)
 
 
 def matching(results: Path, file: str, where: Where) -> list[dict[str, str]]:

@@ -43,7 +43,8 @@ def record(method: str, seed: int, value: float, **other: Any) -> dict[str, Any]
     """One row of results.csv."""
     common = {"data": "sprites", "on": "", "settings": "{}", "metric": "mig", "protocol": ""}
     common |= {"higher_is_better": True}
-    sizes = {"n": 10, "n_test": 0, "seconds": 0.1, "unbraid": "0.1.0", "torch": "2"}
+    sizes = {"n": 10, "n_test": 0, "seconds": 0.1, "steps": 3, "unbraid": "0.1.0", "torch": "2"}
+    sizes |= {"evaluation": "", "weights": "", "recipe": "mine.py", "commit": ""}
     return {
         "method": method,
         "seed": seed,

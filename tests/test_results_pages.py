@@ -117,6 +117,25 @@ def test_functions_by_hand(tmp_path: Path) -> None:
     assert paired.splitlines()[2] == "| B | 0.0 [−1.3,\u00a01.3] | 2 |"
 
 
+def test_the_results_of_a_study_are_rows_whose_settings_are_columns(tmp_path: Path) -> None:
+    """Also where a method lacks a setting, and with specs and lists as on the command line."""
+    common = "method,settings,steps,seed,metric,value\n"
+    lines = [
+        'factor-vae,"{""gamma"": 40.0, ""correlate"": [""a"", ""b""]}",10,0,dci,0.5',
+        'factor-vae,"{""gamma"": 40.0, ""correlate"": [""a"", ""b""]}",30,0,dci,0.7',
+        'factor-vae,"{""gamma"": 10.0, ""correlate"": []}",10,0,dci,0.1',
+        'intervention,"{""translator"": {""spec"": ""plain:2:3:0.1:1""}}",10,0,dci,0.3',
+    ]
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "study.csv").write_text(common + "\n".join(lines) + "\n")
+    value = functions(tmp_path)["value"]
+    strong = {"gamma": 40.0, "correlate": "a,b"}
+    assert [value("study.csv", "dci", steps=steps, **strong) for steps in (10, 30)] == ["0.500", "0.700"]
+    assert value("study.csv", "dci", gamma=10.0, correlate="") == "0.100"
+    assert value("study.csv", "dci", method="intervention", translator="plain:2:3:0.1:1") == "0.300"
+    assert value("study.csv", "dci", gamma="", method="intervention") == "0.300"
+
+
 def test_mistakes_in_a_source_are_errors(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "x.csv").write_text(ROWS)

@@ -12,7 +12,7 @@ from benchmarks.faults.damage import damage_bytes, damage_json, restore
 from tests.small_study import BASE, BROKEN, PLANS, PUBLISHED, small_study
 from unbraid.optimizers import Adam
 from unbraid.recipes import Recipe, read_recipe
-from unbraid.studies.aggregate import COLUMNS, tidy
+from unbraid.studies.aggregate import COLUMNS, score_run
 from unbraid.studies.compare import compare_methods
 from unbraid.studies.plan import replace
 from unbraid.studies.results import StudyFolder, open_study, read_records, results, write_results
@@ -38,14 +38,14 @@ def test_options_that_are_plain_values_come_back_too(tmp_path: Path) -> None:
         BASE, optimizer=Adam(1e-2), evaluation={"num_samples": 30, "on": {"fixed_factors": ("shape",)}}
     )
     run = plan.run(tmp_path / "runs" / plan.folder_name, quiet=True, device="cpu")
-    write_results(tmp_path, Recipe("mine.py", "", (plan,), {}), [(plan, run)], [])
+    write_results(tmp_path, Recipe("mine.py", "", (plan,), {}), [score_run(plan, run)], [])
     ((found, _),) = open_study(tmp_path).finished
     assert found == plan and found.identity == plan.identity
 
 
 def test_records_have_their_types(folder: Path) -> None:
     records = read_records(folder)
-    assert records == tidy(open_study(folder).finished)
+    assert records == open_study(folder).records
     assert tuple(records[0]) == COLUMNS and isinstance(records[0]["seed"], int)
     directions = {record["metric"]: record["higher_is_better"] for record in records}
     assert [directions[metric] for metric in ("mig", "reconstruction", "kl", "mig.rmig")] == [
@@ -96,12 +96,13 @@ def test_a_folder_of_another_format_is_refused(folder: Path, tmp_path: Path) -> 
 
 
 def test_the_command_names_recipe_and_scale(tmp_path: Path) -> None:
-    def command(recipe: str, scale: str = "quick") -> str:
-        return StudyFolder(Path("out"), recipe, "", scale, recipe != "own", 0, [], [], {}).command
+    def command(recipe: str, scale: str = "quick", **other: int) -> str:
+        return StudyFolder(Path("out"), recipe, "", scale, recipe != "own", 0, [], [], {}, **other).command
 
     assert command("vae-family/sweep", "paper") == "unbraid study vae-family/sweep --scale paper --out out"
     assert command("mine.py") == "unbraid study mine.py --out out"
     assert command("own") == ""
+    assert command("mine.py", seeds=3, threads=2) == "unbraid study mine.py --seeds 3 --threads 2 --out out"
     assert read_recipe("vae-family/sweep", "paper").scale == "paper"
 
 

@@ -13,6 +13,7 @@ from unbraid.recipes import Recipe
 from unbraid.runs.folder import Run
 from unbraid.studies.jobs import finished_run
 from unbraid.studies.plan import Plan, replace
+from unbraid.studies.results import open_study
 from unbraid.studies.study import study
 
 BASE = Plan(
@@ -188,3 +189,29 @@ def test_a_study_evaluates_on_another_split_and_shows_further_published_numbers(
         records = list(csv.DictReader(file))
     assert {record["on"] for record in records} == {"credit --split test --observations 80"}
     assert {record["n"] for record in records} == {"80"}
+
+
+def test_fewer_seeds_are_the_first_of_each_setting_and_finished_others_stay(tmp_path: Path) -> None:
+    recipe = Recipe("mine.py", "", PLANS, {})
+    first = study(recipe, tmp_path, seeds=1, device="cpu", quiet=True)
+    assert {row.n for row in first.rows} == {1} and len(first.rows) == 4
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
+        plan.folder_name for plan in PLANS if plan.options["seed"] == 0
+    }
+    assert open_study(tmp_path).seeds == 1
+    both = study(recipe, tmp_path, device="cpu", quiet=True)
+    assert {row.n for row in both.rows} == {2} and open_study(tmp_path).seeds is None
+    again = study(recipe, tmp_path, seeds=1, device="cpu", quiet=True)
+    assert again.rows == both.rows
+    with pytest.raises(ValueError, match="at least 1 seed per setting; got 0"):
+        study(recipe, tmp_path, seeds=0, device="cpu", quiet=True)
+
+
+def test_without_training_only_trained_runs_are_evaluated(tmp_path: Path) -> None:
+    recipe = Recipe("mine.py", "", PLANS[:2], {})
+    study(recipe, tmp_path, seeds=1, skip_eval=True, device="cpu", quiet=True)
+    result = study(recipe, tmp_path, skip_training=True, device="cpu", quiet=True)
+    assert {row.n for row in result.rows} == {1} and not result.failures
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    with pytest.raises(ValueError, match="cannot skip both training and evaluation"):
+        study(recipe, tmp_path, skip_training=True, skip_eval=True, device="cpu", quiet=True)

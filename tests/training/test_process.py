@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import torch
 
 from unbraid.progress import Stopped
+from unbraid.training import process
 from unbraid.training.process import deterministic_kernels, keep_freed_memory, stop_requested, versions
 
 FAULTS = """
@@ -152,3 +154,49 @@ def test_versions() -> None:
     found = versions("cpu")
     assert found["torch"] == torch.__version__ and found["device"].startswith("cpu (")
     assert {"unbraid", "python", "numpy", "platform"} <= found.keys()
+
+
+def test_the_commit_is_that_of_the_source_and_no_other_repository_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a checkout, with a mark for changed files; nothing for a package within a repository that does not track it;
+    and what the environment says of a copy."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def found() -> str:
+        process.commit.cache_clear()
+        return process.commit()
+
+    monkeypatch.delenv(process.COMMIT, raising=False)
+    monkeypatch.setattr(process.importlib.metadata, "distribution", lambda name: Distribution())
+    source = tmp_path / "src" / "unbraid"
+    (source / "training").mkdir(parents=True)
+    (source / "__init__.py").write_text("")
+    monkeypatch.setattr(process, "__file__", str(source / "training" / "process.py"))
+    assert found() == ""
+    git("init", "-q")
+    assert found() == ""  # not tracked
+    git("add", ".")
+    git("commit", "-qm", "first")
+    git("tag", "v1")
+    assert found() == git("rev-parse", "HEAD") and len(found()) == 40
+    (source / "__init__.py").write_text("changed = True\n")
+    assert found() == git("rev-parse", "HEAD") + "-dirty"
+    assert versions("cpu")["commit"] == found()
+    monkeypatch.setattr(Distribution, "url", '{"url": "x", "vcs_info": {"vcs": "git", "commit_id": "abc"}}')
+    assert found() == "abc"
+    monkeypatch.setenv(process.COMMIT, "stated")
+    assert found() == "stated"
+    process.commit.cache_clear()
+
+
+class Distribution:
+    """An installed package."""
+
+    url: str | None = None
+
+    def read_text(self, name: str) -> str | None:
+        return self.url

@@ -31,6 +31,21 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+Seeds = Annotated[
+    int | None,
+    typer.Option(
+        help="Number of seeds per setting (default: all of the recipe).", metavar="N", show_default=False
+    ),
+]
+Rows = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="Rows of earlier studies, such as their results.csv: a plan with a row of every metric is not run, and "
+        "its rows are in the table. Repeatable.",
+        metavar="FILE.csv",
+        show_default=False,
+    ),
+]
 RayAddress = Annotated[
     str | None, typer.Option(help="Ray cluster to run on: HOST:PORT, or auto.", metavar="ADDRESS")
 ]
@@ -52,6 +67,11 @@ def study(
     skip_eval: Annotated[
         bool, typer.Option("--skip-eval", help="Train only; evaluate when the study is started again.")
     ] = False,
+    skip_training: Annotated[
+        bool, typer.Option("--skip-training", help="Evaluate the runs that are trained; train none.")
+    ] = False,
+    seeds: Seeds = None,
+    rows: Rows = None,
     population: Population = 1,
     workers: Workers = 1,
     threads: Threads = None,
@@ -74,6 +94,9 @@ def study(
             device=device,
             eval_device=eval_device,
             skip_eval=skip_eval,
+            skip_training=skip_training,
+            seeds=seeds,
+            rows=rows or (),
             population=population,
             workers=workers,
             threads=threads,

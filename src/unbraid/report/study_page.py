@@ -27,7 +27,6 @@ from unbraid.studies import (
     rank_correlations,
     scores_for,
     sign,
-    tidy,
     varying_options,
 )
 
@@ -64,7 +63,7 @@ def write_study_report(
         figures: Figures of the example runs, as in `write_report`.
     """
     study = open_study(folder)
-    if not study.finished and not study.failures:
+    if not study.scored and not study.failures:
         raise ValueError(f"{folder} has no finished runs. Continue the study before writing its report.")
     path = study.folder / "report.html" if out is None else Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +86,7 @@ def render(study: StudyFolder, views: Sequence[RunView], title: str, *, hidden: 
     """The page as text; `hidden` is the number of example runs that were left out."""
     from markupsafe import Markup
 
-    rows, records = study.rows, tidy(study.finished)
+    rows, records = study.rows, study.records
     datasets = dict.fromkeys(row.data for row in rows)
     by_data = [[row for row in rows if row.data == data] for data in datasets]
     comparisons = compare_methods(records)
@@ -119,7 +118,7 @@ def shown_runs(study: StudyFolder) -> list[tuple[Plan, Run]]:
     """
     groups: dict[tuple[str, str], list[tuple[Plan, Run]]] = {}
     for plan, run in study.finished:
-        if run.finished:
+        if run.finished and run.is_last(plan.evaluation.get("steps")):
             groups.setdefault((plan.method_name, run.data_name), []).append((plan, run))
     if len(groups) > MAX_RUNS:
         first: dict[str, tuple[str, str]] = {}
@@ -158,19 +157,21 @@ def _labels(chosen: Sequence[tuple[Plan, Run]]) -> list[str]:
 
 def _facts(study: StudyFolder) -> list[tuple[str, str]]:
     """Overview of the runs: name and value of each row."""
-    plans, runs = [plan for plan, _ in study.finished], [run for _, run in study.finished]
-    varying = varying_options(plans)
+    records, runs = study.records, [*{run.folder: run for _, run in study.finished}.values()]
+    varying = varying_options([one.plan for one in study.scored])
+    committed = sum(one.committed for one in study.scored)
     settings = dict.fromkeys(name for names in varying.values() for name in sorted(names))
     histories = [history[-1]["seconds"] for run in runs if (history := run.history())]
     versions = [run.versions() for run in runs]
     failed = f", {len(study.failures)} failed" if study.failures else ""
     facts: dict[str, Any] = {
-        "runs": f"{len(runs)} of {study.num_plans} done{failed}",
-        "methods": ", ".join(dict.fromkeys(plan.method_name for plan in plans)),
-        "data": ", ".join(dict.fromkeys(run.data_name for run in runs)),
+        "runs": f"{len(study.scored)} of {study.num_plans} done{failed}",
+        "from committed rows": f"{committed}" if committed else "",
+        "methods": ", ".join(dict.fromkeys(one.plan.method_name for one in study.scored)),
+        "data": ", ".join(dict.fromkeys(record["data"] for record in records)),
         "varied options": ", ".join(settings),
-        "seeds": ", ".join(map(str, sorted({run.seed for run in runs}))),
-        "steps": ", ".join(f"{steps:,}" for steps in sorted({run.steps for run in runs})),
+        "seeds": ", ".join(map(str, sorted({record["seed"] for record in records}))),
+        "steps": ", ".join(f"{steps:,}" for steps in sorted({record["steps"] for record in records})),
         "training time": duration(sum(histories)) if histories else "",
         "devices": "; ".join(dict.fromkeys(version.get("device", "") for version in versions)),
         "Unbraid": ", ".join(dict.fromkeys(version.get("unbraid", "") for version in versions)),

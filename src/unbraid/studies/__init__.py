@@ -1,8 +1,8 @@
 """Studies: many runs, their scores and tables."""
 
-from unbraid.studies.aggregate import scores_for, tidy, varying_options
+from unbraid.studies.aggregate import scores_for, varying_options
 from unbraid.studies.compare import Comparison, compare_methods, compare_runs, rank_correlations
-from unbraid.studies.plan import Plan, Recipe, plan_options, replace
+from unbraid.studies.plan import Plan, Recipe, first_seeds, plan_options, replace
 from unbraid.studies.results import (
     StudyFolder,
     is_study,
@@ -28,6 +28,7 @@ __all__ = [
     "StudyResult",
     "compare_methods",
     "compare_runs",
+    "first_seeds",
     "html",
     "is_further",
     "is_study",
@@ -43,6 +44,5 @@ __all__ = [
     "select",
     "sign",
     "study",
-    "tidy",
     "varying_options",
 ]

@@ -112,7 +112,9 @@ def rank_correlations(
     for record in selected:
         suffix = f" ({record['protocol']})" if len(protocols[record["metric"]]) > 1 else ""
         table = tables.setdefault(record["data"], {}).setdefault(record["metric"] + suffix, {})
-        table[f"{record['run']} {record['on']}"] = (sign(record["higher_is_better"]) or 1) * record["value"]
+        table[f"{record['run']} {record['on']} {record['steps']}"] = (
+            sign(record["higher_is_better"]) or 1
+        ) * record["value"]
     correlations = []
     for data, table in tables.items():
         runs = list(dict.fromkeys(run for values in table.values() for run in values))

@@ -88,6 +88,16 @@ def finished_run(plan: Plan, folder: Path) -> Run | None:
         return None
 
 
+def is_trained(plan: Plan, folder: Path) -> bool:
+    """Whether the plan's run has a trained model, or is damaged, which its job says."""
+    if not (folder / plan.folder_name / "finished.json").exists():
+        return False
+    try:
+        return Run(folder / plan.folder_name).finished
+    except ValueError:
+        return True
+
+
 def missing_metrics(plan: Plan, run: Run) -> list[str]:
     """The metrics of the plan that the run has no score of."""
     present = {score["metric"] for score in scores_for(plan, run)}
@@ -238,9 +248,12 @@ def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
         else plan.run(run_folder, root=root, device=device, resume=True, quiet=quiet)
     )
     if missing := missing_metrics(plan, run):
-        method = load(run_folder, device=context.eval_device or device).method
         arguments: dict[str, Any] = dict(plan.evaluation)
         score_keys: dict[str, Any] = {"evaluation": evaluation_key(plan)}
+        steps = arguments.pop("steps", "last")
+        if not run.is_last(steps):
+            score_keys["steps"] = steps
+        method = load(run_folder, weights=steps, device=context.eval_device or device).method
         if "on" in arguments:
             dataset, score_keys["on"] = evaluation_dataset(run, root, **arguments.pop("on"))
         else:

@@ -33,7 +33,7 @@ from unbraid.methods import (
 from unbraid.nn import is_custom_architecture
 from unbraid.options import Namespaces, Option, argument_help, options_of, require_values, to_cli_args
 from unbraid.runs import Run
-from unbraid.settings import from_json
+from unbraid.settings import from_json, to_json
 from unbraid.studies.plan_identity import plan_identity
 from unbraid.studies.tables import Published
 from unbraid.training import TrainConfig, train
@@ -208,6 +208,29 @@ def replace(plan: Plan, **changes: Any) -> Plan:
     """A copy of the plan with some fields or options changed."""
     fields = {name: changes.pop(name, getattr(plan, name)) for name in FIELDS if name != "options"}
     return Plan(options={**plan.options, **changes}, **fields)
+
+
+def first_seeds(plans: Sequence[Plan], seeds: int | None) -> tuple[Plan, ...]:
+    """The plans with the first so many seeds of their setting; None stands for all.
+
+    >>> plans = [Plan("beta-vae", "sprites", {"steps": 2, "seed": seed}) for seed in (7, 3, 5)]
+    >>> [plan.options["seed"] for plan in first_seeds(plans, 2)]
+    [7, 3]
+    """
+    if seeds is None:
+        return tuple(plans)
+    if seeds < 1:
+        raise ValueError(f"A study needs at least 1 seed per setting; got {seeds}.")
+    found: dict[str, list[Any]] = {}
+    chosen = []
+    for plan in plans:
+        settings = {name: value for name, value in plan.options.items() if name != "seed"}
+        of_setting = found.setdefault(repr((plan.method, plan.data, plan.draw, to_json(settings))), [])
+        if (seed := plan.options.get("seed", 0)) not in of_setting:
+            of_setting.append(seed)
+        if of_setting.index(seed) < seeds:
+            chosen.append(plan)
+    return tuple(chosen)
 
 
 def plan_options(method: str, data: str | None, draw: str | None = None) -> Namespaces[Option]:

@@ -8,12 +8,10 @@ STUDY/
   failures.json     failed runs with their errors
 """
 
-import csv
 import importlib.util
 import io
-import math
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,8 +21,6 @@ from unbraid.files import (
     FILE,
     Schema,
     Whole,
-    parse_json,
-    read_file,
     read_json,
     require_schema,
     write_atomically,
@@ -32,8 +28,9 @@ from unbraid.files import (
 )
 from unbraid.runs import Run
 from unbraid.settings import to_json
-from unbraid.studies.aggregate import COLUMNS, FinishedRuns, aggregate, tidy
+from unbraid.studies.aggregate import COLUMNS, Scored, aggregate, evaluation_key, score_run
 from unbraid.studies.plan import Plan, Recipe
+from unbraid.studies.rows import read_rows, rows_as_csv
 from unbraid.studies.tables import Published, Row, html, markdown
 
 if TYPE_CHECKING:
@@ -43,11 +40,6 @@ FORMAT = 1
 AGAIN = "move its folder `runs` to a new folder and run `unbraid study` there, which repeats no finished run"
 REMEDY = f"Restore it from a copy, or {AGAIN}."
 REWRITE = "Run `unbraid study` again to rewrite it."
-DIRECTIONS = {"True": True, "False": False, "": None}
-TYPES: dict[str, Callable[[str], Any]] = {
-    **{"seed": int, "value": float, "n": int, "n_test": int, "seconds": float},
-    "higher_is_better": DIRECTIONS.__getitem__,
-}
 STUDY: dict[Any, Schema] = {
     **{"recipe": str, "summary": str, "scale": str, "from_command_line": bool},
     **{"num_plans": Whole(), "threads": Whole(1)},
@@ -57,8 +49,10 @@ STUDY: dict[Any, Schema] = {
             "run": FILE,
             **{"method": str, "data": str, "draw": (str, None)},
             **{"options": {...: ANY}, "metrics": [str], "evaluation": {...: ANY}},
+            "committed?": bool,  # whether its scores are from a file of rows
         }
     ],
+    "seeds?": (Whole(1), None),
 }
 FAILURES: list[Schema] = [{"run": str, "plan": str, "error": str, "traceback": str}]
 
@@ -76,11 +70,18 @@ class StudyFolder(NamedTuple):
     failures: list[dict[str, Any]]
     published: Published
     threads: int = 1  # of each run
+    scored: Sequence[Scored] = ()  # the finished runs and committed rows, in the order of the recipe
+    seeds: int | None = None  # per setting, if fewer than the recipe has
 
     @property
     def rows(self) -> list[Row]:
         """Means and standard deviations over seeds."""
-        return aggregate(self.finished, self.published)
+        return aggregate(self.scored, self.published)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """One record per score."""
+        return [record for one in self.scored for record in one.records]
 
     def _repr_html_(self) -> str:
         return html(self.rows, self.published) + failures_html(self.failures)
@@ -91,8 +92,10 @@ class StudyFolder(NamedTuple):
         if not self.from_command_line:
             return ""
         scale = [] if self.recipe.endswith(".py") and self.scale == "quick" else ["--scale", self.scale]
+        seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
         threads = [] if self.threads == 1 else ["--threads", str(self.threads)]
-        return shlex.join(["unbraid", "study", self.recipe, *scale, *threads, "--out", str(self.folder)])
+        options = [*scale, *seeds, *threads, "--out", str(self.folder)]
+        return shlex.join(["unbraid", "study", self.recipe, *options])
 
 
 def results(folder: Path | str) -> "DataFrame":
@@ -112,44 +115,26 @@ def read_records(folder: Path | str) -> list[dict[str, Any]]:
     path = Path(folder) / "results.csv"
     if not path.is_file():
         raise FileNotFoundError(f"{path} does not exist. Run `unbraid study` again to write it.")
-    try:
-        lines = io.StringIO(read_file(path, REWRITE).decode(), newline="")
-        reader = csv.DictReader(lines, strict=True)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path} must have the columns {', '.join(COLUMNS)}. {REWRITE}")
-        rows = list(reader)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} is not readable as CSV ({error}). {REWRITE}") from None
-    return [_record(row, f"{path}, row {number}") for number, row in enumerate(rows, start=1)]
-
-
-def _record(row: Mapping[str | None, Any], where: str) -> dict[str, Any]:
-    """A row of results.csv with its types; raises for a damaged one."""
-    record = {}
-    for name in COLUMNS:
-        try:
-            record[name] = TYPES.get(name, str)(row[name])
-        except (KeyError, TypeError, ValueError):
-            raise ValueError(f"In {where}, {name} is {row[name]!r:.60}. {REWRITE}") from None
-    settings = parse_json(record["settings"].encode(), f"{where}, settings", remedy=REWRITE)
-    require_schema(settings, {...: ANY}, f"{where}, settings", remedy=REWRITE)
-    if None in row.values() or None in row or not math.isfinite(record["value"]):
-        raise ValueError(f"{where} is damaged. {REWRITE}")
-    return record
+    return read_rows(path, remedy=REWRITE)
 
 
 def open_study(folder: Path | str) -> StudyFolder:
     """Opens a study's folder; runs whose folders are missing are left out."""
     path = Path(folder)
     settings = read_description(path)
-    finished = [
-        (
-            Plan.stored(entry),
-            Run(path / "runs" / entry["run"]),
-        )
-        for entry in settings["runs"]
-        if (path / "runs" / entry["run"] / "run.json").exists()
+    entries = [
+        (Plan.stored(entry), entry["run"], entry.get("committed", False)) for entry in settings["runs"]
     ]
+    rows = read_records(path) if any(committed for *_, committed in entries) else []
+    finished: list[tuple[Plan, Run]] = []
+    scored: list[Scored] = []
+    for plan, name, committed in entries:
+        if committed:
+            records = [row for row in rows if (row["run"], row["evaluation"]) == (name, evaluation_key(plan))]
+            scored.append(Scored(plan, records, name, committed=True))
+        elif (path / "runs" / name / "run.json").exists():
+            finished.append((plan, run := Run(path / "runs" / name)))
+            scored.append(score_run(plan, run, settings["recipe"]))
     failures = path / "failures.json"
     return StudyFolder(
         path,
@@ -162,6 +147,8 @@ def open_study(folder: Path | str) -> StudyFolder:
         read_json(failures, FAILURES, remedy=REWRITE) if failures.exists() else [],
         {tuple(entry["key"]): entry["value"] for entry in settings["published"]},
         settings["threads"],
+        scored,
+        settings.get("seeds"),
     )
 
 
@@ -173,31 +160,29 @@ def is_study(folder: Path | str) -> bool:
 def write_results(
     folder: Path,
     recipe: Recipe,
-    finished: FinishedRuns,
+    scored: Sequence[Scored],
     failures: Sequence[dict[str, Any]],
+    *,
     threads: int = 1,
+    seeds: int | None = None,
 ) -> None:
     """Writes the results so far; each file is replaced atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    records = tidy(finished)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    writer.writerows(records)
-    write_json(folder / "study.json", _description(recipe, finished, threads))
-    write_atomically(folder / "results.csv", text.getvalue().encode())
+    records = [record for one in scored for record in one.records]
+    write_json(folder / "study.json", _description(recipe, scored, threads, seeds))
+    write_atomically(folder / "results.csv", rows_as_csv(records))
     if records and all(map(importlib.util.find_spec, ("pandas", "pyarrow"))):
         from pandas import DataFrame
 
         parquet = io.BytesIO()
         DataFrame(records, columns=list(COLUMNS)).to_parquet(parquet, engine="pyarrow", index=False)
         write_atomically(folder / "results.parquet", parquet.getvalue())
-    table = markdown(aggregate(finished, recipe.published), recipe.published)
+    table = markdown(aggregate(scored, recipe.published), recipe.published)
     write_atomically(folder / "table.md", table.encode())
     write_json(folder / "failures.json", list(failures))
 
 
-def _description(recipe: Recipe, finished: FinishedRuns, threads: int) -> dict[str, Any]:
+def _description(recipe: Recipe, scored: Sequence[Scored], threads: int, seeds: int | None) -> dict[str, Any]:
     """The content of study.json."""
     return {
         "format": FORMAT,
@@ -206,19 +191,21 @@ def _description(recipe: Recipe, finished: FinishedRuns, threads: int) -> dict[s
         "scale": recipe.scale,
         "from_command_line": recipe.from_command_line,
         "num_plans": len(recipe.runs),
+        "seeds": seeds,
         "threads": threads,
         "published": [{"key": list(key), "value": value} for key, value in recipe.published.items()],
         "runs": [
             {
-                "run": run.folder.name,
-                "method": plan.method,
-                "data": plan.data,
-                "options": to_json(dict(plan.options)),
-                "metrics": list(plan.metrics),
-                "evaluation": to_json(dict(plan.evaluation)),
-                "draw": plan.draw,
+                "run": one.folder,
+                "method": one.plan.method,
+                "data": one.plan.data,
+                "options": to_json(dict(one.plan.options)),
+                "metrics": list(one.plan.metrics),
+                "evaluation": to_json(dict(one.plan.evaluation)),
+                "draw": one.plan.draw,
+                "committed": one.committed,
             }
-            for plan, run in finished
+            for one in scored
         ],
     }
 

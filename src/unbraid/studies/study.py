@@ -17,19 +17,29 @@ from unbraid.data import find_sources
 from unbraid.display import failures_html
 from unbraid.distributed import choose_device, is_usable
 from unbraid.evaluation import check_metric, find_metric
-from unbraid.runs import Run
 from unbraid.settings import lookup
-from unbraid.studies.aggregate import aggregate, evaluation_key
-from unbraid.studies.jobs import Failure, Job, JobContext, JobResult, finished_run, make_jobs, run_job
+from unbraid.studies.aggregate import Scored, aggregate, evaluation_key, score_run
+from unbraid.studies.jobs import (
+    Failure,
+    Job,
+    JobContext,
+    JobResult,
+    finished_run,
+    is_trained,
+    make_jobs,
+    run_job,
+)
 from unbraid.studies.locks import exclusive_lock
-from unbraid.studies.plan import Plan, Recipe, replace
+from unbraid.studies.plan import Plan, Recipe, first_seeds, replace
 from unbraid.studies.results import is_study, write_results
+from unbraid.studies.rows import CommittedRows
 from unbraid.studies.status import make_status
 from unbraid.studies.study_folder import check_folder
 from unbraid.studies.tables import Row, html
 
 SECONDS_BETWEEN_TABLES = 20.0
-EVALUATION_OPTIONS = ("protocol", "num_samples", "num_test_samples", "seed", "test_split", "on")  # of a plan
+# Of a plan.
+EVALUATION_OPTIONS = ("protocol", "num_samples", "num_test_samples", "seed", "test_split", "on", "steps")
 MAX_CONCURRENT = 4096  # processes, runs on a GPU or threads: more than a machine has
 
 
@@ -52,6 +62,9 @@ def study(
     device: str = "auto",
     eval_device: str | None = None,
     skip_eval: bool = False,
+    skip_training: bool = False,
+    seeds: int | None = None,
+    rows: Sequence[Path | str] = (),
     population: int = 1,
     workers: int = 1,
     threads: int | None = None,
@@ -71,6 +84,10 @@ def study(
         device: Device: auto, cpu, cuda, cuda:N or mps.
         eval_device: Device for evaluation; default: the training device. Evaluating on a GPU slows the trainings on it.
         skip_eval: Train without evaluating. Run the study again without this option to evaluate.
+        skip_training: Evaluate the runs that are trained, and train none.
+        seeds: Number of seeds per setting, the recipe's first; default: all. Finished runs of others stay in the table.
+        rows: Files with rows of earlier studies, such as their results.csv. A plan with a row of every metric is not
+            run, and its rows are part of the results.
         population: Number of runs trained concurrently per GPU.
         workers: Number of worker processes on this machine, which share its GPUs.
         threads: Number of CPU threads per run, whatever the workers: weights depend on it in their last bits. Default:
@@ -80,12 +97,18 @@ def study(
         gpus_per_run: GPUs per run on the cluster; fractions share a GPU.
         quiet: Hide progress.
     """
-    folder, plans = Path(out), recipe.runs
-    _check(plans)
+    folder = Path(out)
+    _check(recipe.runs)
     _check_counts(population, workers, threads)
+    if skip_eval and skip_training:
+        raise ValueError(
+            "A study cannot skip both training and evaluation. Leave out one of the two options."
+        )
     if ray_address is None:  # machines of a cluster have their own devices
         for name in {device, device if eval_device is None or skip_eval else eval_device}:
             choose_device(name)  # raises
+    committed = CommittedRows(rows)
+    plans = tuple(plan for plan in first_seeds(recipe.runs, seeds) if committed.of(plan) is None)
     job_size = population
     if skip_eval:
         plans = tuple(replace(plan, metrics=()) for plan in plans)
@@ -93,14 +116,16 @@ def study(
     check_folder(folder, recipe, threads)
     with exclusive_lock(folder):
         threads = check_folder(folder, recipe, threads)  # again: another study may have begun meanwhile
+        tables = _Tables(folder, recipe, committed, threads, seeds)
         if not is_study(folder):
-            _write_tables(
-                folder, recipe, [], threads
-            )  # from now on the folder is known as that of this study
+            tables.write([])  # from now on the folder is known as that of this study
         root = None if root is None else Path(root)
         sources = None if ray_address else find_sources(root)  # machines of a cluster have their own data
         context = JobContext(folder / "runs", root, device, population, eval_device, sources, threads)
-        jobs = make_jobs([plan for plan in plans if finished_run(plan, context.folder) is None], job_size)
+        if skip_training:
+            plans = tuple(plan for plan in plans if is_trained(plan, context.folder))
+        pending = [plan for plan in plans if finished_run(plan, context.folder) is None]
+        jobs = make_jobs(pending, job_size)
         if ray_address is not None:
             from unbraid.studies.ray_cluster import run_on_ray
 
@@ -112,7 +137,8 @@ def study(
         else:
             ends = _run_here(jobs, context, quiet)
         quiet = quiet or (ray_address is None and workers == 1)
-        return _follow(ends, jobs, recipe, folder, threads, quiet=quiet)
+        known = len({plan.folder_name for plan in plans} - {plan.folder_name for plan in pending})
+        return _follow(ends, jobs, tables, known=known, quiet=quiet)
 
 
 def _check_counts(population: int, workers: int, threads: int | None) -> None:
@@ -137,25 +163,30 @@ def _check(plans: Sequence[Plan]) -> None:
         seen.add(key)
         for name in plan.evaluation:
             lookup("option of the evaluation of a plan", name, dict.fromkeys(EVALUATION_OPTIONS))
+        _check_steps(plan)
     for metric in dict.fromkeys(metric for plan in plans for metric in plan.metrics):
         check_metric(*find_metric(metric))
 
 
+def _check_steps(plan: Plan) -> None:
+    """Raises unless a run of the plan has the weights that are to be evaluated."""
+    if (steps := plan.evaluation.get("steps")) is None:
+        return
+    training = plan.resolved()["training"]
+    if steps not in (*training["keep_weights"], training["steps"]):
+        raise ValueError(
+            f"A plan is evaluated at step {steps} and does not keep its weights: add it to keep_weights."
+        )
+
+
 def _follow(
-    ends: Iterator[JobResult | None],
-    jobs: Sequence[Job],
-    recipe: Recipe,
-    folder: Path,
-    threads: int,
-    *,
-    quiet: bool,
+    ends: Iterator[JobResult | None], jobs: Sequence[Job], tables: "_Tables", *, known: int, quiet: bool
 ) -> StudyResult:
     """Shows progress and writes the tables from time to time and at the end."""
     failures: list[Failure] = []
     pending = {name: plan for job in jobs for name, plan in job.runs.items()}
-    known = len({plan.folder_name for plan in recipe.runs}) - len(pending)
     written = time.monotonic()
-    with make_status(pending, folder / "runs", known=known, quiet=quiet) as display:
+    with make_status(pending, tables.folder / "runs", known=known, quiet=quiet) as display:
         for end in ends:
             if end is not None:
                 failures += end.failures
@@ -164,10 +195,10 @@ def _follow(
                     display.end(name, failed.get(name))
             display.show()
             if time.monotonic() - written > SECONDS_BETWEEN_TABLES:
-                _write_tables(folder, recipe, failures, threads)
+                tables.write(failures)
                 written = time.monotonic()
-    rows = aggregate(_write_tables(folder, recipe, failures, threads), recipe.published)
-    return StudyResult(folder, rows, [failure._asdict() for failure in failures])
+    rows = aggregate(tables.write(failures), tables.recipe.published)
+    return StudyResult(tables.folder, rows, [failure._asdict() for failure in failures])
 
 
 def _run_here(jobs: Sequence[Job], context: JobContext, quiet: bool) -> Iterator[JobResult]:
@@ -191,12 +222,24 @@ def _run_here(jobs: Sequence[Job], context: JobContext, quiet: bool) -> Iterator
             return
 
 
-def _write_tables(
-    folder: Path, recipe: Recipe, failures: Sequence[Failure], threads: int
-) -> list[tuple[Plan, Run]]:
-    """Writes the tables of the runs that are finished so far and returns these runs in the recipe's order."""
-    finished = [
-        (plan, run) for plan in recipe.runs if (run := finished_run(plan, folder / "runs")) is not None
-    ]
-    write_results(folder, recipe, finished, [failure._asdict() for failure in failures], threads)
-    return finished
+class _Tables(NamedTuple):
+    """The tables of a study: what they are of, and where they are written."""
+
+    folder: Path
+    recipe: Recipe
+    committed: CommittedRows
+    threads: int
+    seeds: int | None
+
+    def write(self, failures: Sequence[Failure]) -> list[Scored]:
+        """Writes the tables of what is scored so far, in the recipe's order, and returns it."""
+        scored = [one for plan in self.recipe.runs if (one := self._scored(plan)) is not None]
+        errors = [failure._asdict() for failure in failures]
+        write_results(self.folder, self.recipe, scored, errors, threads=self.threads, seeds=self.seeds)
+        return scored
+
+    def _scored(self, plan: Plan) -> Scored | None:
+        if (rows := self.committed.of(plan)) is not None:
+            return rows
+        run = finished_run(plan, self.folder / "runs")
+        return None if run is None else score_run(plan, run, self.recipe.name)

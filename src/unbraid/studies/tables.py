@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 class Table(NamedTuple):
     """One line per method, dataset and setting, one column per score."""
 
-    names: tuple[str, ...]  # of the first columns: method, data, settings
+    names: tuple[str, ...]  # of the first columns: method, data, settings, steps
     scores: tuple[tuple[str, str], ...]  # metric and protocol
     lines: tuple[tuple[tuple[str, ...], tuple[Cell | None, ...]], ...]
     note: str
@@ -59,22 +59,29 @@ def table(rows: Iterable[Row], published: Published | None = None) -> Table:
     columns = list(dict.fromkeys((row.metric, row.protocol) for row in shown))
     best = _best(shown)
     lines: dict[tuple[str, ...], dict[tuple[str, str], Cell]] = {}
+    lengths = all("steps" in row.settings for row in shown)  # then they are a column of their own
     for row in shown:
-        settings = ", ".join(f"{name} {format_setting(value)}" for name, value in row.settings.items())
+        named = {name: value for name, value in row.settings.items() if not (lengths and name == "steps")}
+        settings = ", ".join(f"{name} {format_setting(value)}" for name, value in named.items())
+        steps = f"{row.settings['steps']:,}" if lengths else ""
         mean, std = numbers(row.mean, row.std)
         paper = "" if row.published is None else f"{row.published:.4g}"
         is_best = best.get((row.data, row.metric, row.protocol)) == row.mean
         cell = Cell(mean, std, row.n, paper, is_best)
-        lines.setdefault((row.method, row.data, settings), {})[row.metric, row.protocol] = cell
-    names = ("method", "data", "settings") if any(key[2] for key in lines) else ("method", "data")
+        lines.setdefault((row.method, row.data, settings, steps), {})[row.metric, row.protocol] = cell
+    names = ("method", "data", "settings", "steps")
+    used = [index for index in range(4) if index < 2 or any(key[index] for key in lines)]
     note = (
         f"Mean ± standard deviation over n seeds{_sample_note(shown)}; the best mean on a dataset is in bold"
     )
     note += "; published values in brackets." if any(row.published is not None for row in shown) else "."
     return Table(
-        names,
+        tuple(names[index] for index in used),
         tuple(columns),
-        tuple((key[: len(names)], tuple(map(cells.get, columns))) for key, cells in lines.items()),
+        tuple(
+            (tuple(key[index] for index in used), tuple(map(cells.get, columns)))
+            for key, cells in lines.items()
+        ),
         note,
     )
 

@@ -2,10 +2,15 @@
 it keeps between steps."""
 
 import ctypes
+import functools
+import importlib.metadata
+import json
 import os
 import platform
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy
 import torch
@@ -15,6 +20,7 @@ from unbraid.progress import STOPPING, Stopped, signals_handled
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's names for what mallopt sets
 KEPT_BYTES = 1 << 30  # bytes; the activations of a step are far smaller
 MAX_MMAP_THRESHOLD = 1 << 25  # the largest threshold that every glibc accepts
+COMMIT = "UNBRAID_COMMIT"
 CUBLAS = "CUBLAS_WORKSPACE_CONFIG"
 DETERMINISTIC_WORKSPACES = (":4096:8", ":16:8")  # NVIDIA's documentation, cuBLAS, "Results reproducibility"
 
@@ -73,21 +79,50 @@ def deterministic_kernels(enabled: bool, device: torch.device) -> Iterator[None]
 
 
 def versions(device: torch.device | str) -> dict[str, str]:
-    """Versions of Unbraid, Python and its packages, the platform and the device."""
+    """Versions of Unbraid, with its commit if known, of Python and its packages, the platform and the device."""
     from unbraid import __version__
 
     device = torch.device(device)
     hardware = (
         torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or device.type
     )
+    known = {"commit": commit()} if commit() else {}
     return {
         "unbraid": __version__,
+        **known,
         "python": platform.python_version(),
         "torch": torch.__version__,
         "numpy": numpy.__version__,
         "platform": platform.platform(),
         "device": f"{device.type} ({hardware})",
     }
+
+
+@functools.cache
+def commit() -> str:
+    """The commit of Unbraid's source, followed by `-dirty` if tracked files differ from it; empty if unknown.
+
+    Of an installation from a repository, the commit that pip recorded; of a checkout, what git says; of a copy without
+    git, the environment variable UNBRAID_COMMIT.
+    """
+    if stated := os.environ.get(COMMIT):
+        return stated
+    source = Path(__file__).parents[1]
+    try:
+        installed = importlib.metadata.distribution("unbraid").read_text("direct_url.json")
+        if found := json.loads(installed or "{}").get("vcs_info", {}).get("commit_id"):
+            return str(found)
+        _git(
+            source, "ls-files", "--error-unmatch", "__init__.py"
+        )  # a repository around an installed package is not ours
+        return _git(source, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, ValueError, subprocess.SubprocessError, importlib.metadata.PackageNotFoundError):
+        return ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=10).stdout.strip()
 
 
 def keep_freed_memory() -> bool:
