@@ -4,8 +4,8 @@
 
 One row per score: the commit of the code that trained, the recipe and its scale, the plan (its identity, with which the
 name of the run folder ends), method, dataset, the named options, the seed, metric, value, protocol, number of samples,
-and the first digits of the SHA-256 of the weights. The option `steps` is the length at which a run was scored. A study's
-own results.csv has the same in the form that `unbraid study --rows` reads.
+and the first digits of the SHA-256 of the weights. The option `steps` is the length at which a run was scored. The
+results.csv of a study has the same in the form that `unbraid study --rows` reads.
 """
 
 import argparse

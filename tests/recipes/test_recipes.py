@@ -2,14 +2,21 @@
 
 import importlib
 from collections.abc import Iterable
+from dataclasses import replace as replace_fields
 from pathlib import Path
 
 import pytest
 
+from tests.data.test_shapes3d import SMALL
+from tests.data.test_shapes3d import write as write_shapes3d
+from unbraid.files import sha256_of
+from unbraid.objectives import PlainTranslator
 from unbraid.optimizers import Adam
-from unbraid.recipes import DEFAULT_SCALES, SCALES, read_recipe, recipe_names
+from unbraid.recipes import DEFAULT_SCALES, SCALES, Recipe, read_recipe, recipe_names
+from unbraid.recipes.intervention import table2
 from unbraid.studies import Plan
 from unbraid.studies.aggregate import _published, varying_options
+from unbraid.studies.study import study
 
 
 @pytest.mark.parametrize("name", sorted(recipe_names()))
@@ -43,6 +50,90 @@ def test_the_intervention_papers_tables_are_complete() -> None:
     assert first["intervention", "dsprites", "dci"] == 0.76 and first["infogan-cr", "dsprites", "sap"] == 0.58
     assert second["beta-tcvae", "shapes3d-floor_hue-wall_hue", "sap"] == 0.23
     assert third["intervention", "hue-mnist-digit-hue", "sap"] == 0.70
+
+
+def test_the_intervention_papers_first_table_is_scored_at_three_lengths_of_one_run() -> None:
+    """10, 30 and 100 thousand steps, β-TCVAE at a quarter of them; correlated factors come first."""
+    plans = read_recipe("intervention/table1", "paper").runs
+    lengths: dict[str, set[int]] = {}
+    for plan in plans:
+        if plan.options["steps"] != 322_560:  # of InfoGAN-CR's authors
+            steps = plan.evaluation.get("steps", plan.options["steps"])
+            lengths.setdefault(plan.method, set()).add(steps)
+            assert steps in (*plan.options["keep_weights"], plan.options["steps"])
+    assert lengths.pop("beta-tcvae") == {2_500, 7_500, 25_000}
+    others = ("factor-vae", "infogan-cr", "intervention", "sequential-intervention")
+    assert lengths == {method: {10_000, 30_000, 100_000} for method in others}
+    table = [plan for plan in plans if plan.resolved()["training"]["keep_weights"]]
+    correlated = [bool(plan.options["correlate"]) for plan in table if "translator" not in plan.options]
+    assert correlated == sorted(correlated, reverse=True) and sum(correlated) == len(correlated) // 2 == 180
+    assert len({plan.folder_name for plan in table}) == 121
+
+
+def test_algorithm_1_as_printed_is_one_seed_of_app_c_that_differs_in_nothing_else() -> None:
+    plans = [
+        plan for plan in read_recipe("intervention/table1", "paper").runs if plan.method == "intervention"
+    ]
+    [printed] = {plan.folder_name: plan for plan in plans if "translator" in plan.options}.values()
+    app_c = next(plan for plan in plans if "translator" not in plan.options)
+    ours, theirs = app_c.resolved(), printed.resolved()
+    differing = {
+        (owner, name) for owner in ours for name in ours[owner] if ours[owner][name] != theirs[owner][name]
+    }
+    assert differing == {("method", name) for name in ("translator", "subtract_entropy", "unrolled")}
+    method = theirs["method"]
+    assert method["translator"] == PlainTranslator() and method["translator"].downsample == 1
+    assert method["unrolled"] and not method["subtract_entropy"] and method["lambda_translation"] == 1
+
+
+def test_short_tables_of_the_intervention_paper_are_the_runs_of_its_pages() -> None:
+    """But for the slower schedule of independent digits."""
+    for number in (1, 2, 3):
+        short = read_recipe(f"intervention/table{number}", "short").runs
+        rows = {plan.folder_name for plan in read_recipe(f"intervention/short-table{number}", "paper").runs}
+        others = [plan for plan in short if plan.folder_name not in rows]
+        assert len(others) == (3 if number == 3 else 0)
+        assert all(plan.options["steps"] == 8_400 and not plan.options["correlate"] for plan in others)
+
+
+def test_the_width_of_the_law_and_figure_4_take_the_runs_of_the_tables() -> None:
+    first, second = (
+        {plan.folder_name for plan in read_recipe(f"intervention/table{n}", "paper").runs} for n in (1, 2)
+    )
+    sigma = {plan.folder_name: plan for plan in read_recipe("intervention/sigma", "paper").runs}
+    assert len(sigma) == 12 and len(sigma.keys() & first) == 6
+    widths = {
+        plan.resolved()["data"]["correlation_sigma"] for plan in sigma.values() if plan.options["correlate"]
+    }
+    assert widths == {0.1, 0.2, 0.4}
+    assert {plan.folder_name for plan in read_recipe("intervention/figure4", "paper").runs} <= second
+
+
+def test_the_weights_are_chosen_among_six_settings_without_the_translation_in_the_loss() -> None:
+    plans = read_recipe("intervention/select", "paper").runs
+    grid = {(plan.options["lambda_cycle"], plan.options["lambda_adv"]) for plan in plans}
+    assert grid == {(cycle, adv) for cycle in (0.25, 1.0) for adv in (10.0, 100.0, 1000.0)}
+    assert {plan.options["lambda_translation"] for plan in plans} == {0.0} and len(plans) == 6
+    assert all("use_holdout" not in plan.evaluation.get("on", {}) for plan in plans)
+
+
+def test_the_second_table_runs_on_a_small_file_in_the_format_of_3d_shapes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shapes3d").mkdir()
+    path = write_shapes3d(tmp_path / "shapes3d")
+    module = importlib.import_module("unbraid.data.shapes3d")
+    monkeypatch.setattr(module, "SPACE", SMALL)
+    size, sha256 = path.stat().st_size, f"sha256:{sha256_of(path)}"
+    monkeypatch.setattr(module, "SOURCE", replace_fields(module.SOURCE, hashes=(sha256,), size=size))
+    plans = table2.quick("shapes3d", holdout_size=60, train_size=200, steps=2, keep_weights=())
+    whole = [plan for plan in plans if "steps" not in plan.evaluation]
+    some = [plan for plan in whole if plan.method in ("factor-vae", "intervention")]
+    recipe = Recipe("own", "", tuple(some), {})
+    result = study(recipe, tmp_path / "study", root=tmp_path, device="cpu", quiet=True)
+    assert not result.failures and {row.metric for row in result.rows} >= {"dci", "sap", "irs"}
+    assert {row.data for row in result.rows} == {"shapes3d", "shapes3d-floor_hue-wall_hue"}
+    assert "4 of 6 factors discrete" in {row.protocol for row in result.rows if row.metric == "sap"}.pop()
 
 
 @pytest.mark.parametrize("number", [1, 3])

@@ -69,9 +69,8 @@ class Trainer:
         loop: LoopConfig,
         varying: frozenset[str] | None = None,
     ) -> None:
-        self.method, self.dataset, self.draw = method.train(), dataset, draw
-        self.config, self.run = config, run
-        self.val_dataset, self.loop, self.varying = val_dataset, loop, varying
+        self.method, self.dataset, self.draw, self.config = method.train(), dataset, draw, config
+        self.run, self.val_dataset, self.loop, self.varying = run, val_dataset, loop, varying
         self.device, self.alone, self.is_rank_zero = method.step.device, varying is None, rank() == 0
         self.resources = ExitStack()  # what `close` releases, such as the lock of the run folder
         self.title = f"{run.method_name} on {run.data_name}"

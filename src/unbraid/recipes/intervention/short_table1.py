@@ -6,21 +6,25 @@ The sequential intervention autoencoder, ours, has a bottleneck; in two settings
 other while the weight of the bottleneck decreases. `quick` is the quick Table 1.
 """
 
-from unbraid.optimizers import Adam
-from unbraid.recipes.intervention import SEEDS, SHORT, shortened, table1, unpublished, with_networks
+from unbraid.recipes.intervention import (
+    SHORT,
+    SHORT_SEEDS,
+    sequential,
+    shortened,
+    table1,
+    unpublished,
+    with_networks,
+)
 from unbraid.recipes.intervention import plans as plans_of
-from unbraid.schedules import Exponential, Linear
+from unbraid.schedules import Exponential
 from unbraid.studies import Plan
 
 
 def variants(steps: int) -> dict[str, dict[str, object]]:
     """Variants of the intervention autoencoder, and settings of the sequential one, by name."""
-    sequential: dict[str, object] = {
-        "feature_schedule": Linear(2.0, 10.0, steps * 6 // 10),
-        "prune_kl": 0.1,
-        "lambda_translation": 0.0,
-        "optimizer": Adam(5e-4),
-    }
+    ours = sequential(steps)
+    stronger = {"beta": 0.5, "beta_schedule": Exponential(16.0, 1.0, steps)}
+    saturating = {name: value for name, value in ours.items() if name != "saturating"}
     return {
         "intervention without translation": {"lambda_translation": 0.0},
         "sequential-intervention with a bottleneck": {"beta": 1.0},
@@ -28,10 +32,8 @@ def variants(steps: int) -> dict[str, dict[str, object]]:
             "beta": 1.0,
             "lambda_translation": 0.0,
         },
-        "sequential-intervention sequential features": sequential
-        | {"beta": 0.5, "beta_schedule": Exponential(16.0, 1.0, steps)},
-        "sequential-intervention sequential features, weaker bottleneck": sequential
-        | {"beta": 0.25, "beta_schedule": Exponential(32.0, 1.0, steps * 8 // 10), "saturating": False},
+        "sequential-intervention sequential features": saturating | stronger,
+        "sequential-intervention sequential features, weaker bottleneck": ours,
     }
 
 
@@ -40,7 +42,7 @@ PUBLISHED = table1.PUBLISHED | unpublished(variants(SHORT["dsprites"]))
 
 def runs(scale: str) -> list[Plan]:
     """Five methods and five variants on both distributions."""
-    return table1.runs(scale) if scale == "quick" else plans("dsprites", SHORT["dsprites"], SEEDS)
+    return table1.runs(scale) if scale == "quick" else plans("dsprites", SHORT["dsprites"], SHORT_SEEDS)
 
 
 def plans(data: str, steps: int, seeds: int) -> list[Plan]:

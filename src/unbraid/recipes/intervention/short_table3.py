@@ -6,39 +6,18 @@ before the second becomes active.
 `quick` is the quick Table 3.
 """
 
-from unbraid.optimizers import Adam
-from unbraid.recipes.intervention import SEEDS, SHORT, table3
-from unbraid.schedules import Linear, WarmupHold
+from unbraid.recipes.intervention import SHORT, SHORT_SEEDS, table3
 from unbraid.studies import Plan, replace
-
-
-def variants(steps: int) -> dict[str, dict[str, object]]:
-    """Settings of the sequential intervention autoencoder by name."""
-    fewer = steps * 7 // 10
-    first_feature = fewer * 4 // 10  # steps in which only the first feature is active
-    return {
-        "sequential-intervention frozen": {
-            "lambda_translation": 0.0,
-            "steps": fewer,
-            "beta": 2.0,
-            "beta_schedule": WarmupHold(3.0, 36.0, fewer * 3 // 10, first_feature, 1.0),
-            "feature_schedule": Linear(1.0, 2.0, first_feature),
-            "freeze_learned": True,
-            "prune_kl": 0.1,
-            "optimizer": Adam(1e-3),
-        }
-    }
-
 
 PUBLISHED = table3.PUBLISHED
 
 
 def runs(scale: str) -> list[Plan]:
     """Two FactorVAEs, the intervention autoencoder and the sequential one on both distributions."""
-    return table3.runs(scale) if scale == "quick" else plans(SHORT["hue-mnist"], SEEDS)
+    return table3.runs(scale) if scale == "quick" else plans(SHORT["hue-mnist"], SHORT_SEEDS)
 
 
 def plans(steps: int, seeds: int) -> list[Plan]:
     """The methods with given steps and seeds."""
-    methods = {name: table3.METHODS["intervention"] | options for name, options in variants(steps).items()}
-    return table3.plans(replace(table3.BASE, steps=steps), seeds, table3.METHODS | methods)
+    methods = table3.METHODS | {"sequential-intervention frozen": table3.frozen(steps)}
+    return table3.plans(replace(table3.BASE, steps=steps), seeds, methods)
