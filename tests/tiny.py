@@ -32,7 +32,7 @@ SMALL: dict[str, dict[str, Any]] = {  # options of methods that have a code size
     "independent-subembeddings": {"embedding_dim": 4, "temperature": 0.5, "lambda_dependence": 0.1},
     "intervention": {"num_features": 4, "translator": MLPTranslator(width=2, steps=2)},
     "sequential-intervention": {"num_features": 4, "translator": MLPTranslator(width=2, steps=2)},
-    "recon-contrast": {"predictive_dim": 2, "known_nuisance_dim": 1, "unknown_nuisance_dim": 1},
+    "recon-contrast": {"predictive_dim": 2, "nuisance_dim": 2},
     "uai": {"e1_dim": 2, "e2_dim": 2},
     "vfae": {"z1_dim": 3, "z2_dim": 1},
     "simclr": {"embedding_dim": 4},

@@ -336,7 +336,7 @@ def test_a_background_that_does_not_fit(unbraid: CommandLine, image_folder: Path
             ("--no-same-class",),
             "because it swaps the class strand. Remove --no-same-class",
         ),
-        (("--predictive-dim", 0), "predictive_dim must be at least 1"),
+        (("--predictive-dim", 0), "predictive_dim and nuisance_dim must be at least 1"),
     ],
 )
 def test_invalid_options_of_colored_digits(

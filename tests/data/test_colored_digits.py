@@ -141,6 +141,26 @@ def test_held_out_digits_are_in_no_other_split_and_in_training_colors() -> None:
     assert bundled(validation_digits=200, split="validation").name == "colored-mnist-bundled-validation"
 
 
+def test_digit_colors_of_the_test_can_be_left_out_of_training() -> None:
+    """Held-out digits on a background and in inks that training does not have, in one numbering of colors."""
+    fold: dict[str, object] = {
+        "background_colors": ("c00000", "00c000"),
+        "test_background_colors": ("0000c0",),
+        "digit_colors": ("ffffff", "ffff00", "00ffff"),
+        "test_digit_colors": ("ff00ff", "ffffff"),
+        "validation_digits": 300,
+    }
+    train, rehearsal = bundled(**fold), bundled(**fold, split="ood-validation")
+    for dataset, backgrounds, inks in ((train, {0, 1}, {0, 1, 2}), (rehearsal, {2}, {0, 3})):
+        values = dataset.factors(dataset.indices())
+        assert values is not None
+        assert set(values[:, 2].tolist()) == backgrounds and set(values[:, 3].tolist()) == inks
+        assert dataset.value_names["ink"] == ("ffffff", "ffff00", "00ffff", "ff00ff")
+    assert len(rehearsal) == 300 * 2
+    magenta = rehearsal.indices()[rehearsal.factors(rehearsal.indices())[:, 3] == 3]  # type: ignore[index]
+    assert (rehearsal.observe(magenta).amax((2, 3)) > 0.5).tolist() == [[True, False, True]] * 300
+
+
 def test_the_fingerprint_follows_colors_angles_and_seed() -> None:
     made = [
         bundled(),
@@ -148,6 +168,7 @@ def test_the_fingerprint_follows_colors_angles_and_seed() -> None:
         bundled(color_seed=1),
         bundled(split="test"),
         bundled(digit_colors=("ffffff",)),
+        bundled(split="test", test_digit_colors=("ffffff",)),
         turned(),
         turned(test_angles=(30.0,)),
     ]
@@ -178,7 +199,8 @@ def test_the_fingerprint_follows_colors_angles_and_seed() -> None:
         (lambda: turned(validation_digits=1438), "0 to 1437 can be held out"),
         (lambda: bundled(colorings=19), "1 to 18 different colorings, .* got colorings=19"),
         (lambda: PairDraw().check(bundled(colorings=1)), "some image has a single row"),
-        (lambda: PairDraw(k=1).check(bundled()), "leave out pair_rule, k, fixed_factors and k_schedule"),
+        (lambda: PairDraw(k=3).check(bundled()), "show the same image differ in 1 or 2 factors; got k=3"),
+        (lambda: bundled(test_digit_colors=()), "list test_digit_colors is empty"),
     ],
 )
 def test_mistakes_get_one_sentence(mistake, sentence: str) -> None:  # noqa: ANN001

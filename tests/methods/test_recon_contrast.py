@@ -1,6 +1,7 @@
 """Slopes, limits, players and a slow rewriting of recon-contrast, src/unbraid/methods/recon_contrast.py."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from unbraid.methods.base import build_method
 from unbraid.methods.recon_contrast import ReconContrast, strands_of
 from unbraid.methods.vae import VAE
 from unbraid.objectives import Normal
+from unbraid.runs import load
 from unbraid.schedules import Linear
+from unbraid.studies import Plan
 from unbraid.types import Batch, Gaussian, PairBatch
 
 
@@ -30,34 +33,107 @@ def pairs(**fields: Any) -> PairBatch:
 
 
 def test_strands() -> None:
-    strands = strands_of(2, 1, 3)
+    strands = strands_of(2, 4)
+    assert (
+        dict(strands) == {"predictive": (0, 1), "nuisance": (2, 3, 4, 5)} and strands.default == "predictive"
+    )
     expected = {
         "predictive": (0, 1),
-        "known_nuisance": (2,),
-        "unknown_nuisance": (3, 4, 5),
+        "known_nuisance": (3, 5),
+        "unknown_nuisance": (2, 4),
         "nuisance": (2, 3, 4, 5),
     }
-    assert dict(strands) == expected and strands.default == "predictive"
-    assert set(strands_of(2, 0, 1)) == {"predictive", "unknown_nuisance", "nuisance"}
-    with pytest.raises(ValueError, match=r"predictive_dim must be at least 1.*got predictive_dim=0"):
-        strands_of(0, 1, 1)
+    assert dict(strands_of(2, 4, [1, 3])) == expected
+    assert set(strands_of(2, 1, [0])) == {"predictive", "known_nuisance", "nuisance"}
+    for sizes in ((0, 1), (1, 0)):
+        with pytest.raises(
+            ValueError, match=rf"at least 1; got predictive_dim={sizes[0]}, nuisance_dim={sizes[1]}"
+        ):
+            strands_of(*sizes)
 
 
 def test_sizes_decide_the_networks() -> None:
-    method = build_method(
-        ReconContrast,
-        (3, 28, 28),
-        n=1,
-        classes=10,
-        predictive_dim=4,
-        known_nuisance_dim=2,
-        unknown_nuisance_dim=3,
-    )
+    method = build_method(ReconContrast, (3, 28, 28), n=1, classes=10, predictive_dim=4, nuisance_dim=5)
     assert method.encoder.latent_dim == method.decoder.latent_dim == 9 and method.classifier.latent_dim == 4
-    with pytest.raises(
-        ValueError, match="predictive_dim must be at least 1"
-    ):  # and no warning of empty layers
+    with pytest.raises(ValueError, match="must be at least 1"):  # and no warning of empty layers
         build_method(ReconContrast, (3, 28, 28), n=1, classes=10, predictive_dim=0)
+
+
+def coder(**settings: Any) -> ReconContrast:
+    """A method of zp and 20 nuisance dimensions, whose code is the row and whose image is the code."""
+    sizes = {"predictive_dim": 1, "nuisance_dim": 20}
+    return ReconContrast(
+        Itself(21),
+        Formula(lambda z: z),
+        Formula(lambda z: z),
+        **(sizes | settings),
+        likelihood=Normal(0.5**0.5),
+    )
+
+
+def nuisances_in(*dims: int, k: int, size: int = 6) -> PairBatch:
+    """Pairs of one class whose codes differ by 1, 2, … in these dimensions of zn."""
+    x1 = torch.zeros(size, 21, dtype=torch.float64)
+    x2 = x1.clone()
+    for change, dim in enumerate(dims, start=1):
+        x2[:, 1 + dim] = change
+    return PairBatch(x1, x2, torch.full((size,), k), torch.zeros(size, dtype=torch.long))
+
+
+@pytest.mark.parametrize("dims", [(0, 1), (18, 19), (3, 15)])
+def test_no_dimension_of_zn_escapes_the_swap(dims: tuple[int, int]) -> None:
+    """Eq. 5 searches all of zn. Two factors, each in a dimension: told one, the smaller change is swapped and costs
+    its square, wherever in zn the two dimensions are; told two, nothing is lost."""
+    with without_noise():
+        assert_close(loss(coder(), nuisances_in(*dims, k=1)).parts["swap"].item(), 1.0)
+        assert_close(loss(coder(), nuisances_in(*dims, k=2)).parts["swap"].item(), 0.0)
+
+
+def test_one_factor_in_two_dimensions_costs_the_swap() -> None:
+    """A factor that is not disentangled: k = 1, and one of its two dimensions is exchanged."""
+    with without_noise():
+        assert loss(coder(), nuisances_in(12, 13, k=1)).parts["swap"] > 0.5
+
+
+def test_known_nuisances_are_named_after_training() -> None:
+    """Dimension 15 is always the one that changed most, dimension 2 in a third of the pairs told two changes."""
+    method = coder()
+    assert set(method.strands) == {"predictive", "nuisance"}
+    method.on_train_end([nuisances_in(15, k=1, size=8), nuisances_in(2, 15, k=2, size=4)])
+    assert_close(method.change_frequency[[2, 15]], torch.tensor([1 / 3, 1.0]))
+    assert_close(method.change_frequency.sum().item(), 4 / 3)
+    assert method.strands["known_nuisance"] == (3, 16) and len(method.strands["unknown_nuisance"]) == 18
+    restored = coder()
+    restored.load_state_dict(method.state_dict())
+    assert dict(restored.strands) == dict(method.strands)
+
+
+def test_known_nuisances_are_stored_with_the_run(tmp_path: Path) -> None:
+    options = {
+        "digits": "bundled",
+        "architecture": "mlp-small",
+        "steps": 2,
+        "batch_size": 8,
+        "nuisance_dim": 6,
+    }
+    run = Plan("recon-contrast", "colored-mnist", options).run(tmp_path / "run", device="cpu", quiet=True)
+    method = load(run.folder, device="cpu").method
+    assert isinstance(method, ReconContrast)
+    assert_close(method.change_frequency, torch.from_numpy(run.weights()["change_frequency"].numpy()))
+    assert 1 <= method.change_frequency.sum() <= 2  # of two colors one or both differ
+    assert {"known_nuisance", "unknown_nuisance"} <= set(method.strands)
+
+
+def test_the_classifier_reads_zp_or_its_direction() -> None:
+    codes = torch.rand(8, 4, dtype=torch.float64)
+    longer = codes * torch.tensor([3.0, 3.0, 1.0, 1.0])
+    plain, direction = make(ReconContrast), make(ReconContrast, classify_direction=True)
+    assert not torch.allclose(plain.classify(codes), plain.classify(longer))
+    assert_close(direction.classify(codes), direction.classify(longer))
+    assert_close(
+        direction.classify(F.normalize(codes[:, :2]) @ torch.eye(2, 4).double()),
+        plain.classify(F.normalize(codes[:, :2]) @ torch.eye(2, 4).double()),
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,20 +201,20 @@ def test_the_joint_scheme_lets_it_reach_the_encoder() -> None:
 
 
 def test_what_is_swapped_by_hand() -> None:
-    """Predictive 1, known 3, unknown 1; all variances 1, so the divergence is half the squared distance."""
-    method = make(ReconContrast, predictive_dim=1, known_nuisance_dim=3, unknown_nuisance_dim=1)
+    """Predictive 1, nuisance 4; all variances 1, so the divergence is half the squared distance."""
+    method = make(ReconContrast, predictive_dim=1, nuisance_dim=4)
     zero = torch.zeros(3, 5, dtype=torch.float64)
     moved = zero.clone()
     moved[:] = torch.tensor([9.0, 1.0, 3.0, 2.0, 9.0])
-    swapped = method.swap_mask(Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1, 2, 3]))
+    swapped = method.swap_mask(Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1, 2, 4]))
     assert swapped.tolist() == [
-        [True, True, False, True, False],  # all known codes but the one that changed most
-        [True, True, False, False, False],
-        [True, False, False, False, False],  # k is the number of known codes: none of them
+        [True, True, True, True, False],  # all of zn but the dimension that changed most
+        [True, True, False, True, False],
+        [True, False, False, False, False],  # k is the size of zn: none of it
     ]
 
 
-def test_with_k_of_all_known_codes_and_equal_images_nothing_changes() -> None:
+def test_with_k_of_all_nuisances_and_equal_images_nothing_changes() -> None:
     """Then only zp is exchanged, between two draws of the same posterior."""
     method = make(ReconContrast)
     x = images()
@@ -149,13 +225,7 @@ def test_with_k_of_all_known_codes_and_equal_images_nothing_changes() -> None:
 
 
 def test_the_warm_up_by_amount_at_its_ends() -> None:
-    method = make(
-        ReconContrast,
-        predictive_dim=1,
-        known_nuisance_dim=3,
-        unknown_nuisance_dim=0,
-        swap_schedule=Linear(0.0, 1.0, 10),
-    )
+    method = make(ReconContrast, predictive_dim=1, nuisance_dim=3, swap_schedule=Linear(0.0, 1.0, 10))
     zero = torch.zeros(1, 4, dtype=torch.float64)
     moved = zero + torch.tensor([0.0, 1.0, 3.0, 2.0])
     asked = Gaussian(zero, zero), Gaussian(moved, zero), torch.tensor([1])
@@ -165,16 +235,16 @@ def test_the_warm_up_by_amount_at_its_ends() -> None:
 
 
 def test_equation_10_by_hand() -> None:
-    """Four pixels and the codes zp, two known nuisances and an unknown one, which are the pixels; variances 1, no
-    noise, a decoder that doubles, logits (zp, 0), τ = 1. α, β, γ = 2, 3, 5.
+    """Four pixels and the codes zp and three nuisances, which are the pixels; variances 1, no noise, a decoder that
+    doubles, logits (zp, 0), τ = 1, a likelihood of σ = 1. α, β, γ = 2, 3, 5.
 
     A pair of class 0, (1, 0, 0, 0) and (3, 1, 2, 1), and a pair of class 1 that is (-1, 0, 0, 0) twice. Each term is
     a mean over the four images, whose squared lengths are 1, 15, 1 and 1.
 
         L_VAE          a reconstruction misses its image by that image: ½ · 18 / 4 + 2 log 2π, and KL ½ · 18 / 4
-        L_disentangle  k = 1: of the known codes the second stays, which differs by 2. Exchanged are zp, 1 and 3, and
-                       the first known code, 0 and 1: decoded 2² (2² + 1²) = 20 for both, and 0 for the other pair
-        L_z̄p           zp becomes 2 in class 0, which was 1 and 3: decoded 2² 1² = 4 for both, and 0
+        L_disentangle  k = 1: of the nuisances the second stays, which differs by 2. Exchanged are zp, 1 and 3, and
+                       the others, 0 and 1: decoded ½ 2² (2² + 1² + 1²) = 12 for both, and 0 for the other pair
+        L_z̄p           zp becomes 2 in class 0, which was 1 and 3: decoded ½ 2² 1² = 2 for both, and 0
         L_Sup          directions 1, 1, -1, -1: one positive at e beside two others at 1/e, log(1 + 2 / e²)
         L_CE           log(1 + 1/e) three times, log(1 + 1/e³) once
     """
@@ -182,14 +252,11 @@ def test_equation_10_by_hand() -> None:
         Itself(4),
         Formula(lambda z: 2 * z),
         Formula(lambda z_p: torch.cat([z_p, torch.zeros_like(z_p)], 1)),
-        **{
-            "predictive_dim": 1,
-            "known_nuisance_dim": 2,
-            "unknown_nuisance_dim": 1,
-            "lambda_swap": 2.0,
-            "lambda_contrast": 3.0,
-            "lambda_average": 5.0,
-        },
+        predictive_dim=1,
+        nuisance_dim=3,
+        lambda_swap=2.0,
+        lambda_contrast=3.0,
+        lambda_average=5.0,
         temperature=1.0,
         scheme="joint",
         likelihood=Normal(1.0),
@@ -200,15 +267,10 @@ def test_equation_10_by_hand() -> None:
         found = method.loss(PairBatch(x1, x2, torch.tensor([1, 1]), torch.tensor([0, 1])))
     contrast = math.log(1 + 2 * math.exp(-2))
     ce = (3 * math.log(1 + math.exp(-1)) + math.log(1 + math.exp(-3))) / 4
-    expected = {
-        "nll": 2.25 + 2 * math.log(2 * math.pi),
-        "kl": 2.25,
-        "swap": 10.0,
-        "average": 2.0,
-    }
+    expected = {"nll": 2.25 + 2 * math.log(2 * math.pi), "kl": 2.25, "swap": 6.0, "average": 1.0}
     expected |= {"contrast": contrast, "cross_entropy": ce, "accuracy": 1.0}
     assert_close({name: part.item() for name, part in found.by_name.items()}, expected)
-    assert_close(found.total.item(), 4.5 + 2 * math.log(2 * math.pi) + 2 * 10 + 3 * contrast + 5 * 2 + ce)
+    assert_close(found.total.item(), 4.5 + 2 * math.log(2 * math.pi) + 2 * 6 + 3 * contrast + 5 * 1 + ce)
 
 
 def test_slow_rewriting() -> None:
@@ -219,7 +281,7 @@ def test_slow_rewriting() -> None:
         "beta": 7.0,
         "temperature": 0.5,
     }
-    method = make(ReconContrast, predictive_dim=2, known_nuisance_dim=2, unknown_nuisance_dim=1, **weights)
+    method = make(ReconContrast, predictive_dim=2, nuisance_dim=3, **weights)
     batch = pairs(k=torch.tensor([1, 2] * 4))
     torch.manual_seed(2)
     draws = [torch.randn(8, 5, dtype=torch.float64) for _ in range(4)]
@@ -239,11 +301,11 @@ def test_slow_rewriting() -> None:
             j: (var[first, j] + (mu[first, j] - mu[second, j]) ** 2) / (2 * var[second, j])
             + 0.5 * (logvar[second, j] - logvar[first, j])
             - 0.5
-            for j in (2, 3)
+            for j in (2, 3, 4)
         }
         stay = sorted(delta, key=lambda j: float(delta[j]), reverse=True)[:k]
         hat = z[i].clone()
-        for j in (0, 1, *(j for j in (2, 3) if j not in stay)):
+        for j in (0, 1, *(j for j in (2, 3, 4) if j not in stay)):
             hat[j] = z[pair, j]
         same = [j for j in range(n) if labels[j] == labels[i]]
         bar = z[i].clone()

@@ -59,18 +59,18 @@ def test_equation_6_by_hand() -> None:
         x_rec      (0, 1) and (1, 4): each misses its image by 1 in one pixel
         L_VAE      ½ + log 2π, and ½ + log 2π + ½ (1² + 3²)
         x̂          (1, 1) and (0, 1)
-        D(x̂, x_rec)  1² = 1, and 1² + 3² = 10
+        D(x̂, x_rec)  over 2σ² = 2, as the likelihood: ½ 1², and ½ (1² + 3²) = 5
 
-    Eq. 6 is 6 + 2 log 2π + 11, and per image half of it.
+    Eq. 6 is 6 + 2 log 2π + 5.5, and per image half of it.
     """
     decoder = Formula(lambda z: torch.stack([z[:, 0] ** 2, z[:, 0] * z[:, 1] + 1], 1))
     method = SWVAE(Itself(2), decoder, lambda_swap=1.0, likelihood=Normal(1.0))
     x = torch.tensor([[[0.0, 0.0]], [[1.0, 3.0]]], dtype=torch.float64)
     with without_noise():
         found = method.loss(PairBatch(x[0], x[1], torch.tensor([1])))
-    expected = {"nll": 0.5 + math.log(2 * math.pi), "kl": 2.5, "swap": 5.5}
+    expected = {"nll": 0.5 + math.log(2 * math.pi), "kl": 2.5, "swap": 2.75}
     assert_close({name: part.item() for name, part in found.by_name.items()}, expected)
-    assert_close(found.total.item(), 8.5 + math.log(2 * math.pi))
+    assert_close(found.total.item(), 5.75 + math.log(2 * math.pi))
 
 
 def test_slow_rewriting() -> None:

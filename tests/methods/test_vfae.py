@@ -83,6 +83,25 @@ def test_unseen_values_are_the_zero_vector() -> None:
     assert not torch.equal(method.decode(codes, batch.nuisances), method.decode(codes))
 
 
+def test_nuisance_dropout_hides_nuisances_from_the_encoder_alone() -> None:
+    """About a quarter of the observations is encoded as later those with values that training does not have."""
+    plain, method = make(VFAE), make(VFAE, nuisance_dropout=0.25)
+    batch = batch_for(VFAE, 4_000)
+    vectors = method.nuisances(method.nuisances.record_values(batch.nuisances), batch.x)
+    torch.manual_seed(0)
+    hidden = method.dropped(vectors).sum(1) == 0
+    assert_close(hidden.double().mean().item(), 0.25, atol=0.02, rtol=0)
+    torch.manual_seed(0)
+    assert_close(method.dropped(vectors)[~hidden], vectors[~hidden])
+    assert plain.dropped(vectors) is vectors
+    seen: list[Tensor] = []
+    method.decoder.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    method.loss(batch)
+    assert_close(seen[0][:, -vectors.shape[1] :], vectors)  # the decoder gets every nuisance
+    with pytest.raises(ValueError, match="nuisance_dropout must be below 1; got 1"):
+        make(VFAE, nuisance_dropout=1.0)
+
+
 def test_the_codes_are_both_means_and_only_the_first_is_decoded() -> None:
     method, batch = make(VFAE), batch_for(VFAE)
     method.loss(batch)

@@ -152,8 +152,7 @@ def test_strands_of_a_predictor_are_shown(tmp_path: Path, monkeypatch: pytest.Mo
         "architecture": "mlp-small",
         "steps": 1,
         "batch_size": 4,
-        "known_nuisance_dim": 2,
-        "unknown_nuisance_dim": 2,
+        "nuisance_dim": 4,
     }
     run = Plan("recon-contrast", "rotation-colored-mnist", options).run(tmp_path / "run", quiet=True)
     score = score_entry("kl", 1.0, n=5, on="x --split test")

@@ -2,7 +2,7 @@
 
 Reconstruction for Disentanglement, Contrast for Invariance, 2022, Sec. 4.1. Training has three background colors and
 six digit colors; the test has three other background colors, the same digit colors and, in Rotation-Colored-MNIST,
-other angles.
+other angles. For out-of-distribution validation the test can have other digit colors, too.
 """
 
 import math
@@ -51,6 +51,7 @@ class ColoredDigitOptions:
         background_colors: Background colors of training as RRGGBB, in place of those of the color set.
         test_background_colors: Background colors of the test.
         digit_colors: Colors of the digits.
+        test_digit_colors: Colors of the digits of the test; default: those of training.
         color_seed: Random seed for the colorings, and for the angles, of the training digits.
         image_size: Side of the images in pixels; above 28 the background is larger.
     """
@@ -63,6 +64,7 @@ class ColoredDigitOptions:
     background_colors: tuple[str, ...] | None = None
     test_background_colors: tuple[str, ...] | None = None
     digit_colors: tuple[str, ...] | None = None
+    test_digit_colors: tuple[str, ...] | None = None
     color_seed: int = 0
     image_size: int = 28
 
@@ -127,13 +129,18 @@ class Colorings(NamedTuple):
         return tuple(dict.fromkeys([*self.palette.train, *self.palette.test]))
 
     @property
+    def inks(self) -> tuple[str, ...]:
+        """All digit colors; training and test number them alike."""
+        return tuple(dict.fromkeys([*self.palette.digits, *self.palette.test_digits]))
+
+    @property
     def all_angles(self) -> tuple[float, ...]:
         """All angles; training and test number them alike."""
         return () if self.angles is None else tuple(dict.fromkeys([*self.angles.train, *self.angles.test]))
 
     def of_training(self, images: int) -> Int[Tensor, "n c v"]:
         """Background, ink and angle of each training digit's colorings, drawn by the seed."""
-        colors = self._colors(self.palette.train)
+        colors = self._colors(self.palette.train, self.palette.digits)
         generator = Generator().manual_seed(derive_seed(self.seed, "colours"))
         if not 1 <= self.count <= len(colors):
             raise ValueError(
@@ -150,17 +157,20 @@ class Colorings(NamedTuple):
 
     def of_test(self, images: int) -> Int[Tensor, "n c v"]:
         """Every coloring of the test, at every angle, for each digit."""
-        colors = self._colors(self.palette.test)
+        colors = self._colors(self.palette.test, self.palette.test_digits)
         if self.angles is not None:
             test = torch.tensor([self.all_angles.index(angle) for angle in self.angles.test])
             repeated = colors.repeat_interleave(len(test), 0)
             colors = torch.cat([repeated, test.repeat(len(colors))[:, None]], 1)
         return colors.expand(images, -1, -1)
 
-    def _colors(self, backgrounds: tuple[str, ...]) -> Int[Tensor, "c 2"]:
-        """All combinations of these background colors with the digit colors."""
-        numbers = [self.backgrounds.index(color) for color in backgrounds]
-        return torch.cartesian_prod(torch.tensor(numbers), torch.arange(len(self.palette.digits)))
+    def _colors(self, backgrounds: tuple[str, ...], inks: tuple[str, ...]) -> Int[Tensor, "c 2"]:
+        """All combinations of these background colors with these digit colors."""
+        numbers = (
+            [self.backgrounds.index(color) for color in backgrounds],
+            [self.inks.index(ink) for ink in inks],
+        )
+        return torch.cartesian_prod(*map(torch.tensor, numbers))
 
 
 def _open(
@@ -173,12 +183,13 @@ def _open(
         options.background_colors,
         options.test_background_colors,
         options.digit_colors,
+        options.test_digit_colors,
     )
     colors = Colorings(choose_palette(*chosen), options.colorings, options.color_seed, angles)
     official = "test" if split == "test" else "train"
     digits = resolve_source(options.digits, root)
     images, labels = read_digits(root, split=official, digits=digits)
-    all_angles, inks = colors.all_angles, colors.palette.digits
+    all_angles, inks = colors.all_angles, colors.inks
     sizes = {"digit": 10, "image": len(images), "background": len(colors.backgrounds), "ink": len(inks)}
     space = FactorSpace(sizes | ({"angle": len(all_angles)} if all_angles else {}))
     of_test = split in ("ood-validation", "test")

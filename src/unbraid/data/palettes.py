@@ -18,29 +18,35 @@ class Palette(NamedTuple):
 
     train: tuple[str, ...]  # background colors of the training split
     test: tuple[str, ...]  # background colors of the test split
-    digits: tuple[str, ...]  # digit colors of both splits
+    digits: tuple[str, ...]  # digit colors of the training split
+    test_digits: tuple[str, ...]  # digit colors of the test split; those of training in both color sets
 
 
 TRAIN = ("c00000", "00c000", "0000c0")  # red, green and blue
 DIGIT_COLORS = ("ffffff", "ffff00", "00ffff", "ff00ff", "ff8000", "c0c0c0")
 PALETTES: dict[str, Palette] = {
-    "mild": Palette(TRAIN, ("606000", "006060", "a400a4"), DIGIT_COLORS),  # dark yellow and cyan, and magenta
-    "hard": Palette(TRAIN, ("c0c000", "00c0c0", "c000c0"), DIGIT_COLORS),  # as bright as in training
+    # dark yellow and cyan, and magenta
+    "mild": Palette(TRAIN, ("606000", "006060", "a400a4"), DIGIT_COLORS, DIGIT_COLORS),
+    # as bright as in training
+    "hard": Palette(TRAIN, ("c0c000", "00c0c0", "c000c0"), DIGIT_COLORS, DIGIT_COLORS),
 }
 
 
 def choose_palette(color_set: str, *custom: Sequence[str] | None) -> Palette:
-    """The palette of a color set with some of its three lists replaced.
+    """The palette of a color set with some of its lists replaced.
 
     Args:
         color_set: `mild` or `hard`.
-        custom: Background colors, test background colors and digit colors, each a list of RRGGBB or None.
+        custom: Background colors, test background colors, digit colors and test digit colors, each a list of RRGGBB or
+            None. Without test digit colors, the test has the digit colors of training.
     """
     if color_set not in PALETTES:
         raise ValueError(f"color_set must be {' or '.join(get_args(ColorSet))}; got color_set={color_set!r}.")
     color_lists = []
-    names = ("background_colors", "test_background_colors", "digit_colors")
-    for name, colors, default in zip(names, custom, PALETTES[color_set], strict=True):
+    names = ("background_colors", "test_background_colors", "digit_colors", "test_digit_colors")
+    *defaults, _ = PALETTES[color_set]
+    defaults.append(custom[2] or defaults[2])  # type: ignore[arg-type]
+    for name, colors, default in zip(names, custom, defaults, strict=True):
         if colors is not None and not colors:
             raise ValueError(f"The list {name} is empty: give at least one color as RRGGBB.")
         color_lists.append(tuple(color.lower().lstrip("#") for color in colors or default))
@@ -48,7 +54,7 @@ def choose_palette(color_set: str, *custom: Sequence[str] | None) -> Palette:
             raise ValueError(f"The list {name} names a color twice: {', '.join(color_lists[-1])}.")
     palette = Palette(*color_lists)
     rgb([color for colors in palette for color in colors])
-    if ambiguous := {*palette.digits} & {*palette.train, *palette.test}:
+    if ambiguous := {*palette.digits, *palette.test_digits} & {*palette.train, *palette.test}:
         raise ValueError(
             f"A digit is invisible on its own color, and {', '.join(sorted(ambiguous))} is both a digit color and a "
             "background color."

@@ -1,7 +1,7 @@
 """Recon-contrast. Reconstruction for Disentanglement, Contrast for Invariance, 2022, the full system."""
 
-from collections.abc import Mapping, Set
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Int
@@ -21,12 +21,14 @@ from unbraid.methods.predictor import (
 from unbraid.nn import ConcatEncoder, build_networks
 from unbraid.objectives import (
     Bernoulli,
+    Distance,
     Divergence,
     Likelihood,
     class_average,
     divergence_per_dim,
     kl_to_standard_normal,
-    squared_error,
+    reconstruction_distance,
+    require_distance,
     supcon_loss,
     swap_where,
     unchanged_mask,
@@ -34,30 +36,33 @@ from unbraid.objectives import (
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
 from unbraid.strands import Strands
-from unbraid.types import Codes, Gaussian, Labels, Observations, PairBatch, Scalar, Terms
+from unbraid.types import Codes, Gaussian, Labels, Logits, PairBatch, Scalar, Terms
 
 Scheme = Literal["separate", "joint", "cross-entropy"]
-SIZES = ("predictive_dim", "known_nuisance_dim", "unknown_nuisance_dim")
+SIZES = ("predictive_dim", "nuisance_dim")
 
 
 class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
-    r"""VAE on pairs of the same class, whose code has a predictive strand and strands for known and unknown nuisances.
+    r"""VAE on pairs of the same class, whose code has a strand that predicts the class and a strand for all nuisances.
 
     .. math:: L = L_{CE} + L_{VAE} + α L_{disentangle} + β L_{Sup} + γ L_{\bar z_p} \quad \text{(Eq. 10)}
 
-    The code is :math:`[z_p, z_{nk}, z_{nu}]`. :math:`L_{disentangle}` compares each reconstruction with one after the
-    pair has swapped :math:`z_p` and all dimensions of :math:`z_{nk}` but the k that changed (Eqs. 3 to 6).
+    The code is :math:`[z_p, z_n]`. :math:`L_{disentangle}` compares each reconstruction with one after the pair has
+    swapped :math:`z_p` and all dimensions of :math:`z_n` but the k that changed most (Eqs. 3 to 6).
     :math:`L_{\bar z_p}` compares it with a reconstruction from the average :math:`z_p` of its class (Eq. 8).
-    :math:`L_{Sup}` is the supervised contrastive loss of :math:`z_p` (Eq. 9). Distances are squared errors, summed over
-    pixels. The classifier is a separate player, whose loss has no gradient for the encoder (Sec. 4.1).
+    :math:`L_{Sup}` is the supervised contrastive loss of :math:`z_p` (Eq. 9). The classifier is a separate player,
+    whose loss has no gradient for the encoder (Sec. 4.1).
+
+    After training, the dimensions of :math:`z_n` that are among the k more often than a random choice would put them
+    become the strand `known_nuisance`, the others `unknown_nuisance`. `change_frequency`, stored with the weights,
+    says how often each is.
 
     Args:
         encoder: Network from observations to the posterior q(z|x); needs an attribute `latent_dim`.
         decoder: Network from codes to the parameters of p(x|z).
         classifier: Network from zp to a logit per class.
         predictive_dim: Number of dimensions of zp, the strand `predictive`.
-        known_nuisance_dim: Number of dimensions of znk, for nuisances that differ within a pair.
-        unknown_nuisance_dim: Number of dimensions of znu, for all other nuisances.
+        nuisance_dim: Number of dimensions of zn, the strand `nuisance`.
         lambda_swap: Weight α of the swapped reconstructions.
         lambda_contrast: Weight β of the supervised contrastive loss.
         lambda_average: Weight γ of the reconstructions from class averages.
@@ -66,8 +71,12 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         temperature: Temperature τ of the supervised contrastive loss, above 0.
         divergence: Divergence that ranks dimensions by their change: `kl` (Eq. 3), `jsd` (Eq. 4, with the mean of the
             variances) or `jsd-moments` (Eq. 4, with the variance of the mixture).
-        swap_schedule: Schedule from 0 to 1 of the number of swapped dimensions of znk, from 1 to all but k, such as
+        swap_schedule: Schedule from 0 to 1 of the number of swapped dimensions of zn, from 1 to all but k, such as
             linear:0:1:10000 (warm-up by amount). Default: all but k from the start.
+        distance: Distance D of two decoded images: `mse`, the squared error, over 2σ² if the likelihood is normal:σ; or
+            `bce`, the binary cross-entropy less its minimum.
+        classify_direction: Give the classifier zp divided by its length, which is what the contrastive loss shapes,
+            instead of zp.
         scheme: `separate`: the classifier is a player of its own. `joint`: one player minimizes all of Eq. 10.
             `cross-entropy`: like `joint`, without the contrastive loss (Table 5).
         predictive_encoder: Architecture of a separate encoder for zp, such as conv-channelwise or
@@ -77,6 +86,9 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
 
     code_size_options = SIZES
     same_class = True
+    on_train_end_uses_draw: ClassVar[bool] = True
+    on_train_end_samples: ClassVar[int] = 4_000
+    change_frequency: Tensor
 
     def __init__(
         self,
@@ -85,8 +97,7 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         classifier: nn.Module,
         *,
         predictive_dim: int = 10,
-        known_nuisance_dim: int = 8,
-        unknown_nuisance_dim: int = 12,
+        nuisance_dim: int = 20,
         lambda_swap: float = 1.0,  # the paper gives no weights, temperature or sizes
         lambda_contrast: float = 100.0,
         lambda_average: float = 1.0,
@@ -95,6 +106,8 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         temperature: float = 0.1,
         divergence: Divergence = "kl",
         swap_schedule: Schedule | None = None,
+        distance: Distance = "mse",
+        classify_direction: bool = False,
         scheme: Scheme = "separate",
         predictive_encoder: str = "",
         likelihood: Likelihood = Bernoulli(),
@@ -111,33 +124,44 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             raise ValueError("temperature must be above 0, because similarities are divided by it; got 0.")
         if scheme not in get_args(Scheme):
             raise ValueError(f"scheme must be one of {', '.join(get_args(Scheme))}; got {scheme!r}.")
-        self.classifier = classifier
+        require_distance(likelihood, distance)
+        self.classifier, self.classify_direction = classifier, classify_direction
         self.lambda_swap, self.lambda_contrast = lambda_swap, lambda_contrast  # α and β
         self.lambda_average, self.lambda_class = lambda_average, lambda_class  # γ and the weight of L_CE
         self.beta, self.temperature, self.swap_schedule = beta, temperature, swap_schedule
         self.divergence: Divergence = divergence
+        self.distance: Distance = distance
         self.scheme: Scheme = scheme
         self.predictive_encoder = predictive_encoder
-        self.sizes = (predictive_dim, known_nuisance_dim, unknown_nuisance_dim)
-        self._strands = strands_of(*self.sizes)
-        require_codes(encoder, self._strands.size)
+        self.training_strands = strands_of(predictive_dim, nuisance_dim)  # those that training knows
+        require_codes(encoder, self.training_strands.size)
+        self.register_buffer("change_frequency", torch.zeros(nuisance_dim))  # 0 until training has ended
 
     @classmethod
     def default_arguments(
         cls, spec: BuildSpec, missing: Set[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        predictive, *nuisance = (cls.option(settings, name) for name in SIZES)
-        latent_dim = strands_of(predictive, *nuisance).size  # checks the sizes before networks are built
+        predictive, nuisance = (cls.option(settings, name) for name in SIZES)
+        latent_dim = strands_of(predictive, nuisance).size  # checks the sizes before networks are built
         arguments = super().default_arguments(spec._replace(latent_dim=latent_dim), missing, settings)
         if "encoder" in missing and (architecture := cls.option(settings, "predictive_encoder")):
             first, _ = build_networks(architecture, spec.shape, predictive)
-            second, _ = build_networks(spec.architecture, spec.shape, sum(nuisance))
+            second, _ = build_networks(spec.architecture, spec.shape, nuisance)
             arguments["encoder"] = ConcatEncoder(first, second)
         return arguments
 
     @classmethod
     def classifier_input_dim(cls, spec: BuildSpec, settings: Mapping[str, Any]) -> int:
         return cls.option(settings, "predictive_dim")
+
+    @property
+    def strands(self) -> Strands:
+        return strands_of(*map(len, self.training_strands.values()), self.known_dims())
+
+    def known_dims(self) -> list[int]:
+        """The dimensions of zn that are among the k more often than a random choice of k dimensions would put them."""
+        above = self.change_frequency > self.change_frequency.mean()
+        return above.nonzero()[:, 0].tolist()
 
     def loss(self, batch: PairBatch) -> Terms:
         labels = labels_of(batch)
@@ -151,12 +175,15 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             x_rec, torch.cat([batch.x1, batch.x2])
         )  # a mean over both images, as all terms
         kl = 0.5 * (kl_to_standard_normal(q_l) + kl_to_standard_normal(q_m))
-        d, d_p = (self.distance(image, x_rec) for image in (x_hat, x_rec_p))
+        d, d_p = (
+            reconstruction_distance(self.likelihood, image, x_rec, self.distance)
+            for image in (x_hat, x_rec_p)
+        )
         total = nll + self.beta * kl + self.lambda_swap * d + self.lambda_average * d_p
         terms = {"nll": nll, "kl": kl, "swap": d, "average": d_p}
         codes, labels = torch.cat([q_l.mean, q_m.mean]), torch.cat([labels, labels])
         if self.scheme != "cross-entropy":
-            z_p = F.normalize(self.strands.take(codes, "predictive"))
+            z_p = F.normalize(self.training_strands.take(codes, "predictive"))
             terms["contrast"] = supcon_loss(z_p, labels, temperature=self.temperature)
             total = total + self.lambda_contrast * terms["contrast"]
         if self.scheme != "separate":
@@ -189,13 +216,28 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
             ),
         )
 
+    def classify(self, codes: Codes) -> Logits:
+        z_p = self.training_strands.take(codes, "predictive")
+        return self.classifier(F.normalize(z_p) if self.classify_direction else z_p).to(codes.dtype)
+
     def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"]) -> Bool[Tensor, "b d"]:
-        """The dimensions that a pair swaps: zp, and all of znk but the k that changed most."""
-        divergence = divergence_per_dim(q_l, q_m, self.divergence).split(self.sizes, 1)[1]
+        """The dimensions that a pair swaps: zp, and all of zn but the k that changed most (Eq. 5)."""
         progress = None if self.swap_schedule is None else self.swap_schedule(self.step)
-        known = unchanged_mask(divergence, k, progress=progress)
-        predictive, _, unknown = self.sizes
-        return torch.cat([known.new_ones(len(k), predictive), known, known.new_zeros(len(k), unknown)], 1)
+        nuisance = self.unchanged_nuisances(q_l, q_m, k, progress)
+        return torch.cat([nuisance.new_ones(len(k), len(self.training_strands["predictive"])), nuisance], 1)
+
+    def unchanged_nuisances(
+        self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"], progress: Scalar | None = None
+    ) -> Bool[Tensor, "b n"]:
+        """All dimensions of zn but the k of largest divergence."""
+        divergence = divergence_per_dim(q_l, q_m, self.divergence)
+        return unchanged_mask(self.training_strands.take(divergence, "nuisance"), k, progress=progress)
+
+    def on_train_end(self, batches: Iterable[PairBatch]) -> None:
+        """Counts how often each dimension of zn is among the k that changed most."""
+        pairs = ((batch.k, *self.posteriors(batch.x1, batch.x2)) for batch in batches)
+        changed = torch.cat([~self.unchanged_nuisances(q_l, q_m, k) for k, q_l, q_m in pairs])
+        self.change_frequency.copy_(changed.to(self.change_frequency.dtype).mean(0))
 
     def class_average_codes(
         self, q_l: Gaussian, q_m: Gaussian, z_l: Codes, z_m: Codes, labels: Labels
@@ -209,30 +251,25 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
         images = zip(
             average.mean.chunk(2), average.logvar.chunk(2), averaged.chunk(2), (z_l, z_m), strict=True
         )
-        predictive = self.strands.mask(z_l, "predictive")
+        predictive = self.training_strands.mask(z_l, "predictive")
         bar_l, bar_m = (
             torch.where(predictive & averaged[:, None], Gaussian(mean, logvar).sample(), z)
             for mean, logvar, averaged, z in images
         )
         return bar_l, bar_m
 
-    def distance(self, parameters: Observations, others: Observations) -> Scalar:
-        """D between two decoded images. Both have a gradient: the paper states no stop-gradient."""
-        return squared_error(self.likelihood.mean(parameters), self.likelihood.mean(others))
 
-
-def strands_of(predictive: int, known: int, unknown: int) -> Strands:
-    """The three strands of the code, and the strand of both nuisances; strands without dimensions are left out."""
-    if predictive < 1 or known < 0 or unknown < 0:
+def strands_of(predictive: int, nuisance: int, known: Sequence[int] = ()) -> Strands:
+    """The strands of a code; those of known and unknown nuisances where dimensions of zn, from 0, are known."""
+    if predictive < 1 or nuisance < 1:
         raise ValueError(
-            "predictive_dim must be at least 1, and known_nuisance_dim and unknown_nuisance_dim at least 0; got "
-            f"predictive_dim={predictive}, known_nuisance_dim={known}, unknown_nuisance_dim={unknown}."
+            "predictive_dim and nuisance_dim must be at least 1; got "
+            f"predictive_dim={predictive}, nuisance_dim={nuisance}."
         )
-    size = predictive + known + unknown
-    strands = {
-        "predictive": range(predictive),
-        "known_nuisance": range(predictive, predictive + known),
-        "unknown_nuisance": range(predictive + known, size),
-        "nuisance": range(predictive, size),
-    }
+    size = predictive + nuisance
+    strands: dict[str, Sequence[int]] = {"predictive": range(predictive)}
+    if known:
+        strands["known_nuisance"] = [predictive + dim for dim in known]
+        strands["unknown_nuisance"] = [predictive + dim for dim in range(nuisance) if dim not in known]
+    strands["nuisance"] = range(predictive, size)
     return Strands({name: dims for name, dims in strands.items() if dims}, size=size)

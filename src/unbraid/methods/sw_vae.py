@@ -3,22 +3,25 @@ SW-VAE: Weakly Supervised Learn Disentangled Representation Via Latent Factor Sw
 arXiv:2209.10623."""
 
 import torch
-from torch import nn
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
 
 from unbraid.methods.autoencoder import Autoencoder
 from unbraid.objectives import (
     Bernoulli,
+    Distance,
     Divergence,
     Likelihood,
     divergence_per_dim,
     kl_to_standard_normal,
-    squared_error,
+    reconstruction_distance,
+    require_distance,
     swap_where,
     unchanged_mask,
 )
 from unbraid.schedules import Schedule
 from unbraid.settings import require_nonnegative
-from unbraid.types import PairBatch, Terms
+from unbraid.types import Gaussian, PairBatch, Terms
 
 
 class SWVAE(Autoencoder[PairBatch]):
@@ -28,7 +31,7 @@ class SWVAE(Autoencoder[PairBatch]):
               \quad \text{(Eq. 6, with the α of Eq. 10)}
 
     Here :math:`\hat x` is decoded from codes in which all but the k dimensions of largest divergence between the
-    pair's posteriors are swapped (Eqs. 3 to 5), and D is the squared error, summed over pixels. The loss is per
+    pair's posteriors are swapped (Eqs. 3 to 5), and D is a distance of images, summed over pixels. The loss is per
     image here: half of Eq. 6.
 
     Args:
@@ -40,6 +43,8 @@ class SWVAE(Autoencoder[PairBatch]):
             variances) or `jsd-moments` (Eq. 4, with the variance of the mixture).
         swap_schedule: Schedule from 0 to 1 of the number of swapped dimensions, from 1 to all but k, such as
             linear:0:1:150000 (warm-up by amount). Default: all but k from the start.
+        distance: Distance D: `mse`, the squared error, over 2σ² if the likelihood is normal:σ; or `bce`, the binary
+            cross-entropy less its minimum.
         likelihood: Family of p(x|z): bernoulli or normal:SIGMA.
     """
 
@@ -54,22 +59,29 @@ class SWVAE(Autoencoder[PairBatch]):
         beta: float = 1.0,
         divergence: Divergence = "kl",
         swap_schedule: Schedule | None = None,
+        distance: Distance = "mse",
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__(encoder, decoder, likelihood)
         require_nonnegative(lambda_swap=lambda_swap, beta=beta)
         self.lambda_swap, self.beta, self.swap_schedule = lambda_swap, beta, swap_schedule
+        require_distance(likelihood, distance)
         self.divergence: Divergence = divergence
+        self.distance: Distance = distance
 
     def loss(self, batch: PairBatch) -> Terms:
         q_l, q_m = self.posteriors(batch.x1, batch.x2)
         z_l, z_m = q_l.sample(), q_m.sample()
-        progress = None if self.swap_schedule is None else self.swap_schedule(self.step)
-        mask = unchanged_mask(divergence_per_dim(q_l, q_m, self.divergence), batch.k, progress=progress)
-        decoded = self.decoder(torch.cat([z_l, z_m, *swap_where(z_l, z_m, mask)])).to(z_l.dtype)
+        swapped = swap_where(z_l, z_m, self.swap_mask(q_l, q_m, batch.k))
+        decoded = self.decoder(torch.cat([z_l, z_m, *swapped])).to(z_l.dtype)
         reconstructed, hat = decoded.chunk(2)  # of both images, and after the swap
         x = torch.cat([batch.x1, batch.x2])
         nll = self.likelihood.nll(reconstructed, x)  # over both images: ½ of the sum
         kl = 0.5 * (kl_to_standard_normal(q_l) + kl_to_standard_normal(q_m))
-        d = squared_error(self.likelihood.mean(hat), self.likelihood.mean(reconstructed))
+        d = reconstruction_distance(self.likelihood, hat, reconstructed, self.distance)
         return Terms(nll + self.beta * kl + self.lambda_swap * d, {"nll": nll, "kl": kl, "swap": d})
+
+    def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Int[Tensor, " b"]) -> Bool[Tensor, "b d"]:
+        """The dimensions that a pair swaps: all but the k that changed most (Eq. 5)."""
+        progress = None if self.swap_schedule is None else self.swap_schedule(self.step)
+        return unchanged_mask(divergence_per_dim(q_l, q_m, self.divergence), k, progress=progress)

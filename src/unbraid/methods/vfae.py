@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from unbraid.distributed import local_shard, random_for_global_batch
 from unbraid.methods.base import BuildSpec, Player
 from unbraid.methods.nuisances import (
     KnownNuisances,
@@ -53,6 +54,8 @@ class VFAE(Predictor[Batch]):
         z2_dim: Number of dimensions of z2, which encodes what of z1 the class does not determine.
         lambda_class: Weight α of the cross-entropy.
         lambda_invariance: Weight β of the MMD.
+        nuisance_dropout: Probability of encoding an observation without its nuisances in training, below 1. Values
+            that training does not have are encoded in that way later; not in the paper.
         likelihood: Family of p(x|z1, s): bernoulli or normal:SIGMA.
     """
 
@@ -73,15 +76,21 @@ class VFAE(Predictor[Batch]):
         z2_dim: int = 50,
         lambda_class: float = 100.0,
         lambda_invariance: float = 100.0,
+        nuisance_dropout: float = 0.0,
         likelihood: Likelihood = Bernoulli(),
     ) -> None:
         super().__init__()
-        require_nonnegative(lambda_class=lambda_class, lambda_invariance=lambda_invariance)
+        require_nonnegative(
+            lambda_class=lambda_class, lambda_invariance=lambda_invariance, nuisance_dropout=nuisance_dropout
+        )
+        if nuisance_dropout >= 1:
+            raise ValueError(f"nuisance_dropout must be below 1; got {nuisance_dropout}.")
         require_codes(encoder, z1_dim)
         self.encoder, self.decoder, self.classifier = encoder, decoder, classifier
         self.upper, self.lower = upper, lower
         self.classes, self.nuisances, self.likelihood = classes, KnownNuisances(nuisances), likelihood
         self.lambda_class, self.lambda_invariance = lambda_class, lambda_invariance
+        self.nuisance_dropout = nuisance_dropout
         self._strands = Strands.from_sizes(z1=z1_dim, z2=z2_dim)
 
     @classmethod
@@ -112,7 +121,7 @@ class VFAE(Predictor[Batch]):
     def loss(self, batch: Batch) -> Terms:
         labels, s = labels_of(batch), self.nuisances.record_values(known_nuisances(batch))
         y = one_hot(labels, self.classes).to(batch.x.dtype)
-        q1 = self.posterior1(batch.x, s)
+        q1 = _gaussian(self.encoder, concat_nuisances(batch.x, self.dropped(self.nuisances(s, batch.x))))
         z1 = q1.sample()
         q2 = self.posterior2(z1, y)
         p1 = _gaussian(self.lower, torch.cat([q2.sample(), y], 1))
@@ -124,6 +133,13 @@ class VFAE(Predictor[Batch]):
         total = nll + kl1 + kl2 + self.lambda_class * ce + self.lambda_invariance * mmd
         terms = {"nll": nll, "kl1": kl1, "kl2": kl2, "mmd": mmd, "cross_entropy": ce}
         return Terms(total, terms | {"accuracy": accuracy(logits, labels)})
+
+    def dropped(self, vectors: Float[Tensor, "b v"]) -> Float[Tensor, "b v"]:
+        """The vectors of the nuisances, zeros for a random share of the rows; the decoder gets all of them."""
+        if not self.nuisance_dropout:
+            return vectors
+        u = local_shard(random_for_global_batch(torch.rand, vectors, 1, dtype=vectors.dtype))
+        return vectors * (u >= self.nuisance_dropout)
 
     def discrepancy(self, z1: Codes, s: Nuisances) -> Scalar:
         """MMD(z1 | s), with a Gaussian kernel whose squared width is the number of dimensions."""

@@ -43,6 +43,7 @@ from unbraid.objectives.independent_directions import Directions, find_independe
 from unbraid.objectives.info_nce import contrast_gradient, info_nce, supcon_loss
 from unbraid.objectives.mmd import fast_group_mmd, fast_mmd, gaussian_kernel, mmd
 from unbraid.objectives.pairwise_kl import pairwise_kl
+from unbraid.objectives.reconstruction_distance import Distance, reconstruction_distance, require_distance
 from unbraid.objectives.reweighting import adversarial_terms, normalized_weights
 from unbraid.objectives.shared_dims import average_posterior, product_posterior, replace_shared, shared_mask
 from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_subembeddings
@@ -62,6 +63,7 @@ __all__ = [
     "Bernoulli",
     "Decomposition",
     "Directions",
+    "Distance",
     "Divergence",
     "Likelihood",
     "MLPTranslator",
@@ -109,7 +111,9 @@ __all__ = [
     "orthogonality",
     "pairwise_kl",
     "product_posterior",
+    "reconstruction_distance",
     "replace_shared",
+    "require_distance",
     "reverse_gradient",
     "set_moments",
     "shared_mask",
