@@ -85,14 +85,14 @@ def test_no_dimension_of_zn_escapes_the_swap(dims: tuple[int, int]) -> None:
     """Eq. 5 searches all of zn. Two factors, each in a dimension: told one, the smaller change is swapped and costs
     its square, wherever in zn the two dimensions are; told two, nothing is lost."""
     with without_noise():
-        assert_close(loss(coder(), nuisances_in(*dims, k=1)).parts["swap"].item(), 1.0)
-        assert_close(loss(coder(), nuisances_in(*dims, k=2)).parts["swap"].item(), 0.0)
+        assert_close(loss(coder(), nuisances_in(*dims, k=1)).by_name["swap"].item(), 1.0)
+        assert_close(loss(coder(), nuisances_in(*dims, k=2)).by_name["swap"].item(), 0.0)
 
 
 def test_one_factor_in_two_dimensions_costs_the_swap() -> None:
     """A factor that is not disentangled: k = 1, and one of its two dimensions is exchanged."""
     with without_noise():
-        assert loss(coder(), nuisances_in(12, 13, k=1)).parts["swap"] > 0.5
+        assert loss(coder(), nuisances_in(12, 13, k=1)).by_name["swap"] > 0.5
 
 
 def test_known_nuisances_are_named_after_training() -> None:

@@ -18,6 +18,21 @@ def test_encoder_and_decoder_fit_together(name: str) -> None:
     assert decoder(encoder(x).mean).shape == x.shape
 
 
+def test_a_split_architecture_has_two_encoders() -> None:
+    """The first dimensions do not see a brighter image, the others do; the decoder takes all of them."""
+    encoder, decoder = build_networks("split:conv-channelwise@2+conv", (3, 28, 28), 5)
+    x = torch.rand(4, 3, 28, 28)
+    change = (encoder(x + 0.5).mean - encoder(x).mean).abs().amax(0)
+    assert encoder.latent_dim == decoder.latent_dim == 5
+    assert (change[:2] < 1e-5).all() and (change[2:] > 1e-4).all()
+    assert decoder(encoder(x).mean).shape == x.shape
+    for name in ("split:conv@5+conv", "split:conv@0+conv", "split:conv+conv", "split:conv@2"):
+        with pytest.raises(ValueError, match=r"written split:FIRST@DIM\+SECOND, with DIM from 1 to 4"):
+            build_networks(name, (3, 28, 28), 5)
+    with pytest.raises(ValueError, match="architecture 'cone'"):
+        build_networks("split:cone@2+conv", (3, 28, 28), 5)
+
+
 def test_variants_differ() -> None:
     """By the output of the encoder, so that a name cannot silently mean another architecture."""
     x, outputs = torch.rand(1, 3, 64, 64), set()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from unbraid.nn import ConvEncoder, DeterministicEncoder, MLPEncoder
+from unbraid.nn import ConcatEncoder, ConvEncoder, DeterministicEncoder, MLPEncoder
 from unbraid.settings import from_json, to_json
 
 
@@ -36,9 +36,27 @@ def test_images(side: int) -> None:
         features(torch.rand(2, 1, 32, 32))
 
 
-def test_they_are_rebuilt_from_their_description() -> None:
-    features = DeterministicEncoder(ConvEncoder((1, 28, 28), 3, variant="burgess"), ending="tanh")
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        ConvEncoder((1, 28, 28), 3, variant="burgess"),
+        ConcatEncoder(ConvEncoder((1, 28, 28), 2, standardized=True), MLPEncoder((1, 28, 28), 3)),
+    ],
+    ids=["one", "two"],
+)
+def test_they_are_rebuilt_from_their_description(encoder: ConvEncoder | ConcatEncoder) -> None:
+    features = DeterministicEncoder(encoder, ending="tanh")
     again = from_json(json.loads(json.dumps(to_json(features))))
     again.load_state_dict(features.state_dict())
     x = torch.rand(2, 1, 28, 28)
     assert_close(again(x), features(x))
+
+
+def test_concatenated_encoders_have_a_head_each() -> None:
+    """The first code does not see a brighter image, because its layers are those of the first encoder."""
+    first, second = ConvEncoder((1, 28, 28), 2, standardized=True), ConvEncoder((1, 28, 28), 3)
+    features = DeterministicEncoder(ConcatEncoder(first, second), ending="relu")
+    x = torch.rand(4, 1, 28, 28)
+    change = (features(x + 0.5) - features(x)).abs()
+    assert features.latent_dim == 5 and features(x).shape == (4, 5) and features(x).min() == 0
+    assert change[:, :2].max() < 1e-5

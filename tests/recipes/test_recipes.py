@@ -15,6 +15,7 @@ from unbraid.optimizers import Adam
 from unbraid.recipes import DEFAULT_SCALES, SCALES, Recipe, read_recipe, recipe_names
 from unbraid.recipes.intervention import table2
 from unbraid.studies import Plan
+from unbraid.schedules import Linear
 from unbraid.studies.aggregate import _published, varying_options
 from unbraid.studies.study import study
 
@@ -264,6 +265,91 @@ def test_rows_that_the_contrast_paper_does_not_have_show_none_of_its_numbers(dat
     beside = [("contrast-vae", False), ("mm-cvae", False)]
     beside += [(method, True) for method in ("cvae", "contrast-vae", "principled-contrast")]
     assert all(found[row] == {False} for row in beside)
+
+
+PREDICTORS = {"cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast"}
+
+
+@pytest.mark.parametrize("scale", ["short", "paper"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_tables_of_accuracy_have_two_blocks_of_seven_methods(number: int, scale: str) -> None:
+    """One plain network for all, then a reader for all; the second block shows no published number."""
+    recipe = read_recipe(f"recon-contrast/table{number}", scale)
+    data = "colored-mnist" if number == 1 else "rotation-colored-mnist"
+    on = f"{data} --split test"
+    metric = "group_accuracy" if number == 1 else "group_accuracy.worst_at.angle=+65"
+    varying = varying_options(recipe.runs)
+    plain, reader = set(), set()
+    for plan in recipe.runs:
+        if plan.data == data and "color_set" not in plan.evaluation["on"]:
+            own = {name: plan.options[name] for name in varying[plan.method] if name in plan.options}
+            own = dict(sorted((own | {"on": on}).items()))
+            value = _published(recipe.published, plan.method, data, own, metric)
+            reads = str(plan.options.get("predictive_encoder", plan.options.get("architecture", "")))
+            (reader if "channelwise" in reads else plain).add((plan.method, plan.options.get("partner")))
+            assert (value is None) == ("channelwise" in reads)
+    assert plain == reader and {method for method, _ in plain} == PREDICTORS
+    both = {partner for method, partner in plain if method == "recon-contrast"}
+    assert both == {"same-instance", "other-instance"}
+    assert {plan.options["precision"] for plan in recipe.runs} == {"bf16"}
+    seeds = {"short": 3, "paper": 5}[scale]
+    assert {plan.options["seed"] for plan in recipe.runs} == set(range(seeds))
+
+
+def test_recon_contrast_has_both_warm_ups_in_every_table() -> None:
+    """Over the first half of training, of k to all known colors of a digit and to 3 of the factors of a room."""
+    for number in (1, 2, 5):
+        for plan in read_recipe(f"recon-contrast/table{number}", "paper").runs:
+            if plan.method == "recon-contrast":
+                half = plan.options["steps"] // 2
+                max_k = 2.0 if "mnist" in plan.data else 3.0
+                assert plan.options["k_schedule"] == Linear(1.0, max_k, half)
+                assert plan.options["swap_schedule"] == Linear(0.0, 1.0, half)
+
+
+def test_the_search_gives_every_method_the_same_budget() -> None:
+    """Six settings per method, network and reading of the pairs, in each fold; α, β and γ are among them."""
+    counts: dict[tuple[str, ...], set[str]] = {}
+    for plan in read_recipe("recon-contrast/search", "paper").runs:
+        options = plan.options
+        reads = str(options.get("predictive_encoder", options.get("architecture", "")))
+        row = (
+            plan.method,
+            plan.data,
+            reads,
+            str(options.get("partner")),
+            str(options.get("test_digit_colors")),
+        )
+        counts.setdefault(row, set()).add(str(plan))
+    assert {len(plans) for plans in counts.values()} == {6}
+    assert {row[0] for row in counts} >= PREDICTORS | {"sw-vae", "ada-gvae", "ada-ml-vae"}
+    searched = [plan.options for plan in read_recipe("recon-contrast/search", "paper").runs]
+    for weight in ("lambda_swap", "lambda_contrast", "lambda_average", "classify_direction"):
+        assert len({options[weight] for options in searched if weight in options}) > 1
+
+
+def test_the_search_never_shows_colors_of_its_rehearsal_in_training() -> None:
+    plans = [plan for plan in read_recipe("recon-contrast/search", "paper").runs if "mnist" in plan.data]
+    for plan in plans:
+        options = plan.options
+        assert not {*options["background_colors"]} & {*options["test_background_colors"]}
+        assert not {*options["digit_colors"]} & {*options["test_digit_colors"]}
+        assert plan.evaluation["on"] == {"split": "ood-validation"}
+        assert not {*options.get("angles", ())} & {*options.get("test_angles", ())}
+    folds = {(plan.options["test_background_colors"], plan.options["test_digit_colors"]) for plan in plans}
+    assert len(folds) == 3 and len({ink for _, inks in folds for ink in inks}) == 6
+
+
+def test_table_4_shows_the_papers_numbers_for_all_of_its_rows() -> None:
+    """As a study names them: in every scale but the quick one, which has no 3D Shapes."""
+    recipe = read_recipe("recon-contrast/table4", "paper")
+    varying = varying_options(recipe.runs)
+    shown = []
+    for plan in recipe.runs:
+        if plan.data == "shapes3d" and plan.options["seed"] == 0:
+            own = {name: plan.options[name] for name in sorted(varying["sw-vae"] - {"data"})}
+            shown.append(_published(recipe.published, "sw-vae", "shapes3d", own, "mig"))
+    assert shown == [0.492, 0.512, 0.716] * 2
 
 
 def test_your_own_file_is_a_recipe(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from unbraid.methods.base import Method
 from unbraid.report.strand_figures import dim_changes, strand_edits, strand_maps
 from unbraid.runs.model import Model
 from unbraid.strands import Strands
-from unbraid.types import Batch, Terms
+from unbraid.types import Batch, Gaussian, Terms
 
 SPACE = FactorSpace({"class": 2, "thing": 8, "color": 5})
 
@@ -86,24 +86,47 @@ def test_only_what_is_stored_is_shown_of_stored_images() -> None:
         dim_changes(model(), two)
 
 
-def test_strands_are_exchanged_and_replaced_by_noise() -> None:
-    figure = strand_edits(model(), things(), count=4)
+class Swapping(Copy):
+    """Swaps the class and the dimension of gray; the color is the one that changed."""
+
+    def posterior(self, x: Tensor) -> Gaussian:
+        return Gaussian(x.flatten(1), torch.zeros(len(x), 3))
+
+    def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Tensor) -> Tensor:
+        assert (k == 1).all() and (q_l.mean[:, 1] != q_m.mean[:, 1]).all()
+        return torch.tensor([True, False, True]).expand(len(k), 3)
+
+
+def test_pairs_are_shown_as_in_figure_8() -> None:
+    """Ten rows, both images of each pair: as they are, decoded, after the swap, and with noise for each strand."""
+    figure = strand_edits(Model(Swapping(), (1, 1, 3)), things(), count=4)
     rows = {row.label: row.images.flatten(1) for row in figure.rows}
-    assert list(rows) == [
-        "input",
-        "partner",
-        "decoded",
-        "nuisance of partner",
-        "noise for predictive",
-        "noise for nuisance",
-    ]
-    assert_close(rows["decoded"], rows["input"])
-    assert_close(rows["input"][:, 0], rows["partner"][:, 0])
-    assert (rows["input"][:, 1] != rows["partner"][:, 1]).all()
-    assert_close(rows["nuisance of partner"][:, 1:], rows["partner"][:, 1:])
-    assert_close(rows["noise for predictive"][:, 1:], rows["input"][:, 1:])
-    assert (rows["noise for predictive"][:, 0] != rows["input"][:, 0]).all()
-    assert_close(rows["noise for nuisance"][:, 0], rows["input"][:, 0])
+    changes = ("", " decoded", " after the swap", ", noise for predictive", ", noise for nuisance")
+    assert list(rows) == [f"{image}{change}" for change in changes for image in ("image", "partner")]
+    assert_close(rows["image"][:, 0], rows["partner"][:, 0])
+    assert (rows["image"][:, 1] != rows["partner"][:, 1]).all()
+    for image in ("image", "partner"):
+        assert_close(rows[f"{image} decoded"], rows[image])
+        assert_close(rows[f"{image} after the swap"], rows[image])  # only what both share was swapped
+        assert_close(rows[f"{image}, noise for predictive"][:, 1:], rows[image][:, 1:])
+        assert (rows[f"{image}, noise for predictive"][:, 0] != rows[image][:, 0]).all()
+        assert_close(rows[f"{image}, noise for nuisance"][:, 0], rows[image][:, 0])
+        assert (rows[f"{image}, noise for nuisance"][:, 1] != rows[image][:, 1]).all()
+
+
+def test_a_swap_that_misses_the_changed_dimension_shows() -> None:
+    class Wrong(Swapping):
+        def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Tensor) -> Tensor:
+            return torch.tensor([True, True, False]).expand(len(k), 3)
+
+    figure = strand_edits(Model(Wrong(), (1, 1, 3)), things(), count=4)
+    rows = {row.label: row.images.flatten(1) for row in figure.rows}
+    assert_close(rows["image after the swap"][:, 1], rows["partner"][:, 1])
+
+
+def test_a_method_without_a_swap_has_the_other_rows() -> None:
+    labels = [row.label for row in strand_edits(model(), things(), count=4).rows]
+    assert len(labels) == 8 and not any("swap" in label for label in labels)
 
 
 def test_a_map_has_a_point_for_each_observation() -> None:

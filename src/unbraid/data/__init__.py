@@ -31,7 +31,7 @@ from unbraid.data.mnist import digits, read_digits
 from unbraid.data.mnist_stl10 import DIGIT_SIDE, LEFTS, TOPS, mnist_stl10
 from unbraid.data.mpi3d import mpi3d
 from unbraid.data.pair_draw import PairDraw
-from unbraid.data.palettes import TRAIN
+from unbraid.data.palettes import DIGIT_COLORS, TRAIN
 from unbraid.data.registry import (
     DATASETS,
     ENTRY_POINTS,
@@ -53,6 +53,7 @@ from unbraid.data.view_draw import ViewDraw
 __all__ = [
     "ARRAY_SUFFIXES",
     "DATASETS",
+    "DIGIT_COLORS",
     "DIGIT_SIDE",
     "DRAWS",
     "ENTRY_POINTS",

@@ -95,6 +95,15 @@ class NeedsSameClass(Protocol):
 
 
 @runtime_checkable
+class SwapsPairs(HasPosterior, Protocol):
+    """A method that swaps dimensions between the codes of a pair, by what it infers from their posteriors."""
+
+    def swap_mask(self, q_l: Gaussian, q_m: Gaussian, k: Tensor) -> Tensor:
+        """True for the dimensions that each pair swaps, given the number k of factors in which it differs."""
+        ...
+
+
+@runtime_checkable
 class ClosedForm(Protocol):
     """A method that is fitted in closed form, without training steps."""
 

@@ -8,7 +8,8 @@ from typing import Any
 from torch import nn
 
 from unbraid.custom_code import is_reference, require_known
-from unbraid.nn.base import Decoder, Encoder, HasLatentDim
+from unbraid.nn.base import Decoder, Encoder
+from unbraid.nn.concat_encoder import ConcatEncoder
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
@@ -45,6 +46,9 @@ ARCHITECTURES: Mapping[str, Pair] = {
 
 
 OVERLAY = "overlay:"
+SPLIT = (
+    "split:"  # the first dimensions of the code have an encoder of their own: split:conv-channelwise@10+conv
+)
 
 
 def split_overlay(architecture: str) -> tuple[str, str]:
@@ -61,7 +65,8 @@ def split_overlay(architecture: str) -> tuple[str, str]:
 
 def is_custom_architecture(name: Any) -> bool:
     """Whether an architecture is a function of your own: `own.py:networks`."""
-    return isinstance(name, str) and ":" in name and not name.startswith(OVERLAY) and is_reference(name)
+    builtin = (OVERLAY, SPLIT)
+    return isinstance(name, str) and ":" in name and not name.startswith(builtin) and is_reference(name)
 
 
 def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
@@ -71,6 +76,8 @@ def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[
             f"The architecture {name!r} requires a method with the strands common and salient, such as "
             f"principled-contrast. Use {split_overlay(name)[0]!r} here."
         )
+    if name.startswith(SPLIT):
+        return _split_networks(name, shape, latent_dim)
     if name not in ARCHITECTURES and is_custom_architecture(name):
         return _custom_networks(name, shape, latent_dim)
     encoder, decoder = lookup("architecture", name, ARCHITECTURES)
@@ -79,6 +86,21 @@ def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[
     if name.startswith("conv"):
         require_images(name, shape)
     return encoder(shape, latent_dim), decoder(latent_dim, shape)
+
+
+def _split_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
+    """Two encoders whose codes are concatenated, and the decoder of the second."""
+    first, _, second = name.removeprefix(SPLIT).partition("+")
+    first, _, dims = first.partition("@")
+    if not (dims.isdecimal() and second and 0 < int(dims) < latent_dim):
+        raise ValueError(
+            f"A split architecture is written split:FIRST@DIM+SECOND, with DIM from 1 to {latent_dim - 1}, such as "
+            f"split:conv-channelwise@1+conv; got {name!r}."
+        )
+    encoder, _ = build_networks(first, shape, int(dims))
+    rest, _ = build_networks(second, shape, latent_dim - int(dims))
+    _, decoder = build_networks(second, shape, latent_dim)
+    return ConcatEncoder(encoder, rest), decoder
 
 
 def _custom_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
@@ -98,14 +120,3 @@ def _custom_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tupl
     ):
         raise ValueError(f"{expected} returned {networks!r:.80}.")
     return networks
-
-
-def latent_dim_of(encoder: nn.Module) -> int:
-    """The number of dimensions of the encoder's code; raises if the encoder does not say it."""
-    latent_dim = encoder.latent_dim if isinstance(encoder, HasLatentDim) else None
-    if not isinstance(latent_dim, int):
-        raise ValueError(
-            "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
-            f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
-        )
-    return latent_dim

@@ -93,7 +93,9 @@ FIGURES: dict[str, FigureEntry] = {
     "traversals": FigureEntry("Traversals", traversals, (IMAGES, DECODER)),
     "swaps": FigureEntry("Swaps", swaps, (IMAGES, DECODER)),
     "strands": FigureEntry(
-        "Strands exchanged and replaced by noise", strand_edits, (IMAGES, DECODER, CLASS_STRANDS)
+        "Dimensions swapped within pairs, and strands replaced by noise",
+        strand_edits,
+        (IMAGES, DECODER, CLASS_STRANDS),
     ),
     "quantiles": FigureEntry(
         "Traversals between quantiles",

@@ -12,10 +12,12 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from unbraid.data import Dataset, PairDraw
+from unbraid.methods import SwapsPairs
+from unbraid.objectives import swap_where
 from unbraid.report.figures import Figure, Row
 from unbraid.runs import Model
 from unbraid.strands import innermost_strands
-from unbraid.types import Factors, Observations
+from unbraid.types import Codes, Factors, PairBatch
 
 INACTIVE = 0.02  # least mean difference of two random observations in an active dimension
 MIN_PAIRS = 8  # per factor
@@ -30,23 +32,30 @@ def strand_edits(
     count: int = 8,
     seed: int = 0,
 ) -> Figure:
-    """Images decoded with the nuisance strand of a partner, and with noise in place of each strand (Fig. 8)."""
-    x, partners = _pairs(dataset, count, seed)
-    codes, strands = model.encode(x), model.strands
+    """Both images of pairs, their reconstructions, and what is decoded after each change of their codes (Fig. 8).
+
+    The changes are the swap of Eq. 5, if the method has one, and noise in place of each strand.
+    """
+    batch = _pairs(dataset, count, seed)
+    images = torch.cat([batch.x1, batch.x2])
+    codes, strands = model.encode(images), model.strands
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        noise = model.method.sample_prior(count).cpu()
+        noise = model.method.sample_prior(len(images)).cpu()
+    shown = {"": images, " decoded": model.decode(codes)}
+    if isinstance(model.method, SwapsPairs):
+        shown[" after the swap"] = model.decode(_swapped(model.method, batch, codes))
+    for strand in (predictive, nuisance):
+        shown[f", noise for {strand}"] = model.decode(strands.swap(codes, noise, strand)[0])
     rows = [
-        Row("input", x),
-        Row("partner", partners),
-        Row("decoded", model.decode(codes)),
-        Row(f"{nuisance} of partner", model.decode(strands.swap(codes, model.encode(partners), nuisance)[0])),
-        Row(f"noise for {predictive}", model.decode(strands.swap(codes, noise, predictive)[0])),
-        Row(f"noise for {nuisance}", model.decode(strands.swap(codes, noise, nuisance)[0])),
+        Row(f"{image}{change}", decoded)
+        for change, both in shown.items()
+        for image, decoded in zip(("image", "partner"), both.chunk(2), strict=True)
     ]
+    swap = "After the swap of Eq. 5 an image should be as it was. " if " after the swap" in shown else ""
     caption = (
-        f"With the {nuisance} strand of its partner, an image should take its partner's colors and keep its class. "
-        f"With noise for {predictive}, it should keep only its colors; with noise for {nuisance}, only its class."
+        f"Pairs of one class. {swap}With noise for {predictive}, an image should keep only its colors; with noise for "
+        f"{nuisance}, only its class."
     )
     return Figure(tuple(rows), caption=caption)
 
@@ -136,11 +145,19 @@ def strand_maps(
     return StrandMaps(points, factor, values if names is None else np.asarray(names)[values])
 
 
-def _pairs(dataset: Dataset, count: int, seed: int) -> tuple[Observations, Observations]:
+def _pairs(dataset: Dataset, count: int, seed: int) -> PairBatch:
     draw, tables = PairDraw(same_class=True), dataset.to("cpu")
     draw.check(tables)
-    batch = draw(tables, count, Generator().manual_seed(seed), torch.zeros((), dtype=torch.long))
-    return batch.x1, batch.x2
+    return draw(tables, count, Generator().manual_seed(seed), torch.zeros((), dtype=torch.long))
+
+
+@torch.no_grad()
+def _swapped(method: SwapsPairs, batch: PairBatch, codes: Codes) -> Codes:
+    """The codes of both images after the method's swap (Eq. 5)."""
+    device = method.step.device  # type: ignore[attr-defined]
+    q_l, q_m = (method.posterior(x.to(device)) for x in (batch.x1, batch.x2))
+    mask = method.swap_mask(q_l, q_m, batch.k.to(device)).cpu()
+    return torch.cat(swap_where(*codes.chunk(2), mask))
 
 
 def _changed(tables: Dataset, values: Factors, name: str, generator: Generator) -> Factors:

@@ -138,10 +138,15 @@ def _varying_evaluation(scored: Sequence[Scored]) -> dict[str, list[str]]:
 def _published(
     published: Published, method: str, data: str, settings: Mapping[str, Any], metric: str
 ) -> float | None:
-    """The published value under the most specific key, such as `("sw-vae", "rooms", "divergence=jsd", "mig")`."""
+    """The published value under the most specific key, such as `("sw-vae", "rooms", "divergence=jsd", "mig")`.
+
+    A key of a setting whose value is None says that the paper has no row with the setting.
+    """
     names = [f"{name}={format_setting(value)}" for name, value in settings.items()]
     names = [", ".join(names), *names] if len(names) > 1 else names
     keys = [(method, data, setting, metric) for setting in names]
     keys += [(method, setting, metric) for setting in names]
+    if any(key in published and published[key] is None for key in keys):
+        return None
     keys += [(method, data, metric), (method, metric)]
     return next((published[key] for key in keys if key in published), None)
