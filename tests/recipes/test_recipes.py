@@ -14,8 +14,8 @@ from unbraid.objectives import PlainTranslator
 from unbraid.optimizers import Adam
 from unbraid.recipes import DEFAULT_SCALES, SCALES, Recipe, read_recipe, recipe_names
 from unbraid.recipes.intervention import table2
-from unbraid.studies import Plan
 from unbraid.schedules import Linear
+from unbraid.studies import Plan
 from unbraid.studies.aggregate import _published, varying_options
 from unbraid.studies.study import study
 
