@@ -68,8 +68,10 @@ def _decoded(
     method, device = sample.method, sample.method.step.device
 
     def decode(x: Tensor, condition: Tensor | None) -> Tensor:
-        has_posterior = isinstance(method, HasPosterior) and condition is None
-        known = method.posterior(x).sample() if has_posterior else method.encode(x, condition)
+        if isinstance(method, HasPosterior) and condition is None:
+            known = method.posterior(x).sample()
+        else:
+            known = method.encode(x, condition)
         codes = known, method.sample_prior(len(x)).to(x)
         return torch.cat([decoder(change(each), condition).flatten(1) for each in codes], 1)
 

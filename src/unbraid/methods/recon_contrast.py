@@ -156,7 +156,8 @@ class ReconContrast(Predictor[PairBatch], Autoencoder[PairBatch]):
 
     @property
     def strands(self) -> Strands:
-        return strands_of(*map(len, self.training_strands.values()), self.known_dims())
+        predictive, nuisance = (len(dims) for dims in self.training_strands.values())
+        return strands_of(predictive, nuisance, self.known_dims())
 
     def known_dims(self) -> list[int]:
         """The dimensions of zn that are among the k more often than a random choice of k dimensions would put them."""

@@ -157,7 +157,8 @@ def _swapped(method: SwapsPairs, batch: PairBatch, codes: Codes) -> Codes:
     device = method.step.device  # type: ignore[attr-defined]
     q_l, q_m = (method.posterior(x.to(device)) for x in (batch.x1, batch.x2))
     mask = method.swap_mask(q_l, q_m, batch.k.to(device)).cpu()
-    return torch.cat(swap_where(*codes.chunk(2), mask))
+    z_l, z_m = codes.chunk(2)
+    return torch.cat(swap_where(z_l, z_m, mask))
 
 
 def _changed(tables: Dataset, values: Factors, name: str, generator: Generator) -> Factors:
