@@ -2,13 +2,17 @@
 
 import json
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from benchmarks.faults.actions import ACTIONS, Action, base
 from benchmarks.faults.case import LIMIT, Case
 from benchmarks.faults.judge import DidNotSurvive, Kept, check_same, fault_of, judge
+from benchmarks.faults.processes import Running
 
+STARTING = 3.0  # seconds in which a new process imports PyTorch
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
@@ -46,19 +50,32 @@ def try_kills(case: Case) -> None:
 
 
 def try_signals(case: Case) -> None:
-    """Ctrl-C, SIGTERM or SIGHUP after a random time: the promised exit code, a sentence, and nothing lost."""
+    """Ctrl-C, SIGTERM or SIGHUP after a random time: the promised exit code, a sentence, and nothing lost.
+
+    Every third command runs in an interpreter of its own, which gets the signal while it imports PyTorch or soon after.
+    """
     action, reference, here = _prepare(case)
     before = Kept.of(here)
     number = case.rng.choice(list(SIGNALS))
     delay = case.rng.uniform(0.0, 1.1 * reference.seconds)
-    case.tried += f"; {signal.Signals(number).name} after {delay:.2f} s"
-    running = case.start(action.words, here, patch=action.plain_patch(case.bench))
+    fresh = case.number % 3 == 0 and not action.downloads
+    if fresh:
+        delay = case.rng.uniform(0.0, STARTING)
+    when = " of a new process" if fresh else ""
+    case.tried += f"; {signal.Signals(number).name} after {delay:.2f} s{when}"
+    running = case.start(action.words, here, patch=action.plain_patch(case.bench), fresh=fresh)
+    if fresh:
+        _wait_for_handlers(running)
     if not running.ends_within(delay):
         running.signal(number)
     ended = running.wait(LIMIT)
     case.commands.append(ended)
     # The system ends a process without a handler, which a shell shows as the same code. Training has a handler.
-    by_system = ended.code == -number != -signal.SIGINT and (action.words[0] != "train" or not ended.err)
+    by_system = (
+        not fresh
+        and ended.code == -number != -signal.SIGINT
+        and (action.words[0] != "train" or not ended.err)
+    )
     if not by_system and (reason := fault_of(ended, (0, SIGNALS[number]))) is not None:
         raise DidNotSurvive(reason, ended.last_lines)
     finished = _finished(action, here) if ended.code else {}
@@ -67,6 +84,16 @@ def try_signals(case: Case) -> None:
     check_same("the result", action.result(here), reference.result)
     before.check(action.outputs)
     case.check_files()
+
+
+def _wait_for_handlers(running: Running) -> None:
+    """Waits until a new process handles SIGTERM: what happens before is Python's."""
+    handled, end = 0, time.monotonic() + LIMIT
+    while not handled & 1 << (signal.SIGTERM - 1) and running.is_running and time.monotonic() < end:
+        with suppress(OSError):  # it has ended meanwhile
+            status = Path(f"/proc/{running.pid}/status").read_text()
+            handled = int(status.partition("SigCgt:")[2].split()[0], 16)
+        time.sleep(0.002)
 
 
 def _prepare(case: Case) -> tuple[Action, Any, Path]:
