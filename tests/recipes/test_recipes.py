@@ -6,6 +6,7 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.data.test_shapes3d import SMALL
 from tests.data.test_shapes3d import write as write_shapes3d
@@ -15,7 +16,7 @@ from unbraid.optimizers import Adam
 from unbraid.recipes import DEFAULT_SCALES, SCALES, Recipe, read_recipe, recipe_names
 from unbraid.recipes.intervention import table2
 from unbraid.schedules import Linear
-from unbraid.studies import Plan
+from unbraid.studies import Plan, replace
 from unbraid.studies.aggregate import _published, varying_options
 from unbraid.studies.study import study
 
@@ -294,6 +295,26 @@ def test_the_tables_of_accuracy_have_two_blocks_of_seven_methods(number: int, sc
     assert {plan.options["precision"] for plan in recipe.runs} == {"bf16"}
     seeds = {"short": 3, "paper": 5}[scale]
     assert {plan.options["seed"] for plan in recipe.runs} == set(range(seeds))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_every_row_of_both_blocks_can_be_trained(number: int) -> None:
+    """Each with its network, on bundled digits: the loss of every player is finite and reaches its parameters."""
+    plans = [
+        plan
+        for plan in read_recipe(f"recon-contrast/table{number}", "short").runs
+        if plan.options["seed"] == 0
+    ]
+    plans = [replace(plan, digits="bundled") for plan in plans if "color_set" not in plan.evaluation["on"]]
+    dataset = plans[0].dataset()
+    for plan in plans:
+        method, draw = plan.build(dataset), plan.build_draw()
+        draw.check(dataset)
+        batch = draw(dataset, 16, torch.Generator().manual_seed(0), method.step)
+        for player in method.players():
+            terms = player.loss(batch)
+            gradients = torch.autograd.grad(terms.total, [*player.parameters], allow_unused=True)
+            assert terms.total.isfinite() and any(g is not None and g.any() for g in gradients), plan
 
 
 def test_recon_contrast_has_both_warm_ups_in_every_table() -> None:
