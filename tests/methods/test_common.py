@@ -116,21 +116,25 @@ def test_what_is_decoded_is_the_mean_of_what_its_likelihood_is_of(cls: type[Meth
 
 @every_method
 def test_loss_falls_on_64_images(cls: type[Method]) -> None:
-    """Each player's, while the others hold still: in a game one's gain may be the other's loss."""
+    """By 5 % in at most 80 steps: each player's, while the others hold still, because one's gain may be another's loss."""
     for index in range(len(make(cls).players())):
         player = make(cls).players()[index]
         batches = [batch_for(cls, 64, seed=seed) for seed in range(player.batches_per_update)]
         parameters = list(player.parameters)
         optimizer = torch.optim.Adam(parameters, lr=1e-2)
-        losses = []
+        first: torch.Tensor | None = None
         for _ in range(80):
             torch.manual_seed(2)
-            losses.append(player.loss(*batches).total)
-            gradients = torch.autograd.grad(losses[-1], parameters)
+            total = player.loss(*batches).total
+            first = total.detach() if first is None else first
+            if total < first - 0.05 * first.abs():
+                break
+            gradients = torch.autograd.grad(total, parameters)
             for parameter, gradient in zip(parameters, gradients, strict=True):
                 parameter.grad = gradient
             optimizer.step()
-        assert losses[-1] < losses[0] - 0.05 * losses[0].abs(), player.name
+        else:
+            pytest.fail(f"The loss of {player.name} does not fall.")
 
 
 @every_method
