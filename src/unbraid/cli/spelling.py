@@ -4,6 +4,7 @@ Other spellings of schedules (`drop:…`) are in `also_accept` of the schedule's
 """
 
 import copy
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,8 +73,9 @@ class StrictCommand(TyperCommand):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        known = self.known
         for parameter in self.params:
-            parameter.type = _strict(parameter, self.known)
+            parameter.type = _strict(parameter, known)
 
     @property
     def known(self) -> set[str]:
@@ -107,12 +109,22 @@ def _strict(parameter: Any, known: Collection[str]) -> Any:
     options in the place of a value."""
     is_path = parameter.type.name == "path"
     is_name = parameter.param_type_name == "option" and parameter.rich_help_panel in (None, "run", "more")
+    strict = copy.copy(parameter.type)
+    strict.__class__ = _strict_type(type(parameter.type))
+    strict.known, strict.refuses_empty = known, is_path or is_name
+    return strict
 
-    class Strict(type(parameter.type)):
+
+@functools.cache  # a class for each of the many options of a command takes half the time of building it
+def _strict_type(kind: type) -> type:
+    class Strict(kind):
+        known: Collection[str]
+        refuses_empty: bool
+
         def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-            if value == "" and (is_path or is_name):
+            if value == "" and self.refuses_empty:
                 self.fail("The value is empty.", param, ctx)
-            if isinstance(value, str) and value.startswith("--") and value.partition("=")[0] in known:
+            if isinstance(value, str) and value.startswith("--") and value.partition("=")[0] in self.known:
                 self.fail(f"A value is missing before {value}.", param, ctx)
             try:
                 if self.name in NUMBERS and isinstance(value, str):
@@ -121,9 +133,7 @@ def _strict(parameter: Any, known: Collection[str]) -> Any:
                 self.fail(str(error), param, ctx)
             return super().convert(value, param, ctx)
 
-    strict = copy.copy(parameter.type)
-    strict.__class__ = Strict
-    return strict
+    return Strict
 
 
 class Command(StrictCommand):
