@@ -63,18 +63,8 @@ class SpriteRenderer:
         shape, scale, orientation, *position = values[:, :, None].float().unbind(1)  # each (n, 1)
         scale = 0.5 + scale / 10
         angle = orientation * (2 * math.pi / 40)
-        patch = math.ceil(2 * REACH * self.size) + 3
-        pixels = torch.arange(patch, device=values.device)
-
-        def along(position: Float[Tensor, "n 1"]) -> tuple[Float[Tensor, "n p"], Int[Tensor, "n p"]]:
-            """The patch's pixels on one axis: distances from the center, and positions in the image."""
-            center = (0.25 + position / 62) * self.size
-            first = (center - patch / 2).floor().clamp(0, self.size - patch)
-            positions = first + pixels
-            return (positions + 0.5 - center) / (self.size * scale), positions.long()
-
-        x, columns = along(position[0])
-        y, rows = along(position[1])
+        x, columns = self._along(position[0], scale)
+        y, rows = self._along(position[1], scale)
         # The sprite's axes, rotated counterclockwise in the image; at angle 0, u points right and v down.
         u = (angle.cos() * x)[:, None, :] - (angle.sin() * y)[:, :, None]
         v = (angle.sin() * x)[:, None, :] + (angle.cos() * y)[:, :, None]
@@ -88,6 +78,16 @@ class SpriteRenderer:
         images = torch.zeros(len(values), self.size**2, dtype=torch.uint8, device=values.device)
         images.scatter_(1, slot.flatten(1), cover.to(torch.uint8).flatten(1))
         return images.view(-1, *self.shape)
+
+    def _along(
+        self, position: Float[Tensor, "n 1"], scale: Float[Tensor, "n 1"]
+    ) -> tuple[Float[Tensor, "n p"], Int[Tensor, "n p"]]:
+        """The patch's pixels on one axis: distances from the center, and positions in the image."""
+        patch = math.ceil(2 * REACH * self.size) + 3
+        center = (0.25 + position / 62) * self.size
+        first = (center - patch / 2).floor().clamp(0, self.size - patch)
+        positions = first + torch.arange(patch, device=position.device)
+        return (positions + 0.5 - center) / (self.size * scale), positions.long()
 
 
 # The fields below work in place: allocating memory would cost as much as the arithmetic.
