@@ -81,10 +81,11 @@ def test_measured_numbers_of_methods_stand_between_marks(page: Path) -> None:
 
 def test_marked_numbers_on_other_pages_are_those_of_the_rows(tmp_path: Path) -> None:
     results, readme, page = tmp_path / "results", tmp_path / "README.md", tmp_path / "methods" / "own.md"
-    shutil.copytree(RESULTS, results, ignore=shutil.ignore_patterns("*.md"))
+    for folder in (results / "sources", results / "rows", page.parent):
+        folder.mkdir(parents=True)
+    (results / "sources" / "_readme.md.jinja").write_text("a summary\n")
     (results / "rows" / "x.csv").write_text(ROWS)
     readme.write_text("# Title\n")
-    page.parent.mkdir()
     call = '<!-- {{ value("x.csv", "mig", method="a", digits=1) }} -->'
     table = '<!-- {{ table("x.csv", {"A": {"method": "a"}}, {"MIG": "mig"}, digits=1) }} -->'
     page.write_text(f"It has {call}0.7<!-- end -->.\n\n{table}<!-- end -->\n")
