@@ -116,7 +116,7 @@ def test_what_is_decoded_is_the_mean_of_what_its_likelihood_is_of(cls: type[Meth
 
 @every_method
 def test_loss_falls_on_64_images(cls: type[Method]) -> None:
-    """By 5 % in at most 80 steps: each player's, while the others hold still, because one's gain may be another's loss."""
+    """By 5 % within 80 steps; each player's, while the others hold still: one's gain may be another's loss."""
     for index in range(len(make(cls).players())):
         player = make(cls).players()[index]
         batches = [batch_for(cls, 64, seed=seed) for seed in range(player.batches_per_update)]
