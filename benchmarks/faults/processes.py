@@ -125,7 +125,8 @@ class ForkedCommands:
         assert self._process.stdout is not None
         if not self._process.stdout.readline():
             raise RuntimeError("The fork server did not start.")
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         return self
 
     def __exit__(
@@ -133,13 +134,15 @@ class ForkedCommands:
     ) -> None:
         for running in list(self._running.values()):
             running.signal(group=True)
-        assert self._process.stdin is not None
+        assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()
 
     def start(
         self,

@@ -5,8 +5,6 @@ import random
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
@@ -31,6 +29,7 @@ from unbraid.runs.run_dataset import training_dataset
 
 pytest.importorskip("uvicorn", reason="the server needs the extra `serve`")
 from benchmarks.faults.hostile_requests import requests
+from benchmarks.faults.processes import ForkedCommands
 from tests.explore.serving import serving
 
 
@@ -199,17 +198,22 @@ def test_a_conditional_model_is_served_with_what_it_is_given(runs: Callable[[str
     assert np.allclose(np.frombuffer(sent[1]["body"], "<f4"), right.ravel(), atol=1e-6)
 
 
-def test_the_command_serves_until_it_is_interrupted(run: Run, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "unbraid", "explore", str(run.folder), "--serve", "--no-open"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", server.stderr.readline())
-        assert address is not None
-        for _ in range(100):  # it listens before it answers
+def test_the_command_serves_until_it_is_interrupted(run: Run, tmp_path: Path, forked: ForkedCommands) -> None:
+    words = ["explore", str(run.folder), "--serve", "--no-open"]
+    server = forked.start(words, tmp_path, variables={}, output=tmp_path / "printed")
+    try:
+        for _ in range(600):  # it names its address before it answers
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/", server.err.read_text())
             try:
-                assert ask(int(address[1])).status == 200
-                break
+                if found:
+                    assert ask(int(found[1])).status == 200
+                    break
             except OSError:
-                time.sleep(0.05)
-        server.send_signal(signal.SIGINT)
-        assert server.wait(60) == 0 and "Traceback" not in server.stderr.read()
+                pass
+            time.sleep(0.05)
+        else:
+            pytest.fail(server.err.read_text())
+    finally:
+        server.signal(signal.SIGINT)
+    ended = server.wait(60)
+    assert ended.code == 0 and "Traceback" not in ended.err

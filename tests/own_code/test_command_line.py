@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.processes import ForkedCommands
 from tests.commandline import CommandLine
 from unbraid import custom_code
 from unbraid.runs import Run
@@ -259,9 +260,10 @@ def test_a_changed_file_is_said(run: Path, unbraid: CommandLine) -> None:
     assert re.search(r"^unbraid: own\.py:DecorVAE has changed since .*run was trained", said, re.MULTILINE)
 
 
-def test_the_real_program_in_a_process_of_its_own(workplace: Path) -> None:
+def test_the_real_program_in_a_process_of_its_own(workplace: Path, forked: ForkedCommands) -> None:
     words = ["train", "own.py:DecorVAE", "--data", "own.py:stripes", *map(str, STEPS), "--out", "run"]
-    subprocess.run([sys.executable, "-m", "unbraid", *words], check=True, cwd=workplace)
+    ended = forked.start(words, workplace, variables={}, output=workplace / "printed").wait(60)
+    assert ended.code == 0, ended.err
     workers = ["study", "recipe.py", "--out", "study", "--device", "cpu", "--workers", "2", "--json"]
     (workplace / "recipe.py").write_text(RECIPE)
     subprocess.run(

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from benchmarks.faults.processes import ForkedCommands, Running
 from tests.tiny import SHAPE, make
 from unbraid.data import Dataset, Draw, FactorSpace, IIDDraw, PairDraw
 from unbraid.files import locked, read_tensors, write_tensors
@@ -448,29 +449,36 @@ COMMAND = (
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def start(*words: str) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "unbraid", *COMMAND, *words], env=ENVIRONMENT)
+def start(forked: ForkedCommands, out: Path, *words: str, steps: int = 40) -> Running:
+    command = [word if word != "40" else str(steps) for word in COMMAND]
+    return forked.start(
+        [*command, "--out", str(out), *words], out.parent, variables={}, output=out.with_suffix(".printed")
+    )
 
 
-def wait_for(path: Path, process: subprocess.Popen, seconds: float = 120) -> None:
+def wait_for(path: Path, process: Running, seconds: float = 120) -> None:
     until = time.monotonic() + seconds
-    while not path.exists() and time.monotonic() < until and process.poll() is None:
+    while not path.exists() and time.monotonic() < until and process.is_running:
         time.sleep(0.005)
     assert path.exists(), f"{path.name} did not appear"
 
 
-def test_killed_at_any_moment_and_resumed_the_weights_are_the_same(tmp_path: Path) -> None:
-    whole = start("--out", str(tmp_path / "whole"))
+def test_killed_at_any_moment_and_resumed_the_weights_are_the_same(
+    tmp_path: Path, forked: ForkedCommands
+) -> None:
+    whole = start(forked, tmp_path / "whole")
     moments = random.Random(int(os.environ.get("UNBRAID_KILL_SEED", "0")))
     checkpoint = tmp_path / "killed" / "checkpoint.safetensors"
+    codes = []
     for _ in range(3):
-        killed = start("--out", str(tmp_path / "killed"), "--resume")
+        killed = start(forked, tmp_path / "killed", "--resume")
         wait_for(checkpoint, killed)
-        time.sleep(moments.uniform(0.0, 0.5))
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-    assert start("--out", str(tmp_path / "killed"), "--resume").wait() == 0
-    assert whole.wait() == 0
+        time.sleep(moments.uniform(0.0, 0.2))
+        killed.signal(signal.SIGKILL)
+        codes.append(killed.wait(60).code)
+    assert -signal.SIGKILL in codes  # not all trainings ended before
+    assert start(forked, tmp_path / "killed", "--resume").wait(60).code == 0
+    assert whole.wait(60).code == 0
     expected = (tmp_path / "whole" / "model.safetensors").read_bytes()
     assert (tmp_path / "killed" / "model.safetensors").read_bytes() == expected
 
@@ -569,14 +577,10 @@ def test_killed_with_players_and_a_hook_the_weights_are_the_same(tmp_path: Path)
         assert int(deaths) >= 1 and same == ["True", "True"], line
 
 
-def test_a_process_that_trains_keeps_others_out_and_stops_when_it_is_asked_to(tmp_path: Path) -> None:
-    words = [word if word != "40" else "100000" for word in COMMAND]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unbraid", *words, "--out", str(tmp_path / "run")],
-        env=ENVIRONMENT,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def test_a_process_that_trains_keeps_others_out_and_stops_when_it_is_asked_to(
+    tmp_path: Path, forked: ForkedCommands
+) -> None:
+    process = start(forked, tmp_path / "run", steps=100000)
     wait_for(tmp_path / "run" / "checkpoint.safetensors", process)
     plan = Plan(
         "beta-vae",
@@ -585,9 +589,10 @@ def test_a_process_that_trains_keeps_others_out_and_stops_when_it_is_asked_to(tm
     )
     with pytest.raises(ValueError, match=r"Another process is training in .*run\. Wait until it has ended"):
         plan.run(tmp_path / "run", resume=True, device="cpu", quiet=True)
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 143 and "Traceback" not in said
+    process.signal(signal.SIGTERM)
+    ended = process.wait(60)
+    said = ended.err
+    assert ended.code == 143 and "Traceback" not in said
     assert said.startswith("unbraid: Stopped at step ") and said.endswith("continue with --resume.\n")
     step = read_tensors(tmp_path / "run" / "checkpoint.safetensors")["step"]
     assert f"step {step} of" in said
@@ -595,18 +600,22 @@ def test_a_process_that_trains_keeps_others_out_and_stops_when_it_is_asked_to(tm
         pass
 
 
-def test_two_processes_train_as_one(tmp_path: Path) -> None:
+def test_two_processes_train_as_one(tmp_path: Path, forked: ForkedCommands) -> None:
     """Two players, a loss that couples the batch, through Lightning Fabric: the weights agree to rounding."""
     words = ["train", "factor-vae", *COMMAND[2:], "--log-every", "1"]
     words[words.index("--steps") + 1] = "4"
-    for devices in ("1", "2"):
-        done = subprocess.run(
-            [sys.executable, "-m", "unbraid", *words, "--devices", devices, "--out", str(tmp_path / devices)],
-            env=ENVIRONMENT,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
+    alone = forked.start(
+        [*words, "--out", str(tmp_path / "1")], tmp_path, variables={}, output=tmp_path / "printed"
+    )
+    done = subprocess.run(  # each of the two starts by the command line of the first
+        [sys.executable, "-m", "unbraid", *words, "--devices", "2", "--out", str(tmp_path / "2")],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    ended = alone.wait(60)
+    assert ended.code == 0, ended.err
     one, two = Run(tmp_path / "1"), Run(tmp_path / "2")
     assert_close(two.weights(), one.weights(), atol=1e-5, rtol=1e-4)
     terms = ("loss", "nll", "kl", "tc", "critic.loss")
