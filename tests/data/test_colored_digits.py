@@ -150,15 +150,15 @@ def test_digit_colors_of_the_test_can_be_left_out_of_training() -> None:
         "test_digit_colors": ("ff00ff", "ffffff"),
         "validation_digits": 300,
     }
-    train, rehearsal = bundled(**fold), bundled(**fold, split="ood-validation")
-    for dataset, backgrounds, inks in ((train, {0, 1}, {0, 1, 2}), (rehearsal, {2}, {0, 3})):
+    train, validation = bundled(**fold), bundled(**fold, split="ood-validation")
+    for dataset, backgrounds, inks in ((train, {0, 1}, {0, 1, 2}), (validation, {2}, {0, 3})):
         values = dataset.factors(dataset.indices())
         assert values is not None
         assert set(values[:, 2].tolist()) == backgrounds and set(values[:, 3].tolist()) == inks
         assert dataset.value_names["ink"] == ("ffffff", "ffff00", "00ffff", "ff00ff")
-    assert len(rehearsal) == 300 * 2
-    magenta = rehearsal.indices()[rehearsal.factors(rehearsal.indices())[:, 3] == 3]  # type: ignore[index]
-    assert (rehearsal.observe(magenta).amax((2, 3)) > 0.5).tolist() == [[True, False, True]] * 300
+    assert len(validation) == 300 * 2
+    magenta = validation.indices()[validation.factors(validation.indices())[:, 3] == 3]  # type: ignore[index]
+    assert (validation.observe(magenta).amax((2, 3)) > 0.5).tolist() == [[True, False, True]] * 300
 
 
 def test_the_fingerprint_follows_colors_angles_and_seed() -> None:

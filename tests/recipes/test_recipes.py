@@ -349,7 +349,7 @@ def test_the_search_gives_every_method_the_same_budget() -> None:
         assert len({options[weight] for options in searched if weight in options}) > 1
 
 
-def test_the_search_never_shows_colors_of_its_rehearsal_in_training() -> None:
+def test_the_search_never_shows_colors_of_its_validation_in_training() -> None:
     plans = [plan for plan in read_recipe("recon-contrast/search", "paper").runs if "mnist" in plan.data]
     for plan in plans:
         options = plan.options

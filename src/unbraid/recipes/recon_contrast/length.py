@@ -7,7 +7,7 @@ serves all rows. `quick` has one length of a few steps.
 """
 
 from unbraid.recipes.recon_contrast import readings, row
-from unbraid.recipes.recon_contrast.search import SEED, folds, rehearsal
+from unbraid.recipes.recon_contrast.search import SEED, folds, ood_validation
 from unbraid.recipes.recon_contrast.table3 import CHOSEN_WEIGHTS, base, swapping
 from unbraid.recipes.vae_family.sweep import SWEEPS
 from unbraid.studies import Plan, replace
@@ -22,7 +22,7 @@ def runs(scale: str) -> list[Plan]:
         data = ("colored-mnist", "rotation-colored-mnist")
     for name in data:
         for steps in LENGTHS[scale]:
-            plan = rehearsal(name, scale, steps)
+            plan = ood_validation(name, scale, steps)
             rows = [row(plan, "cnn"), row(plan, "uai")]
             rows += [row(plan, "recon-contrast", **pairs) for pairs in readings(name)]
             chosen = folds(name)[: 1 if scale == "quick" else None]

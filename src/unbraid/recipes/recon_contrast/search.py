@@ -66,11 +66,11 @@ SWAPS = grid(lambda_swap=(1.0, 10.0, 100.0), beta=(1.0, 4.0))
 
 def runs(scale: str) -> list[Plan]:
     if scale == "quick":
-        plan = replace(rehearsal("colored-mnist", scale, 50), **folds("colored-mnist")[0])
+        plan = replace(ood_validation("colored-mnist", scale, 50), **folds("colored-mnist")[0])
         return [row(plan, method, **GRID[method][0]) for method in METHODS]
     plans = []
     for data, reader in (("colored-mnist", READER), ("rotation-colored-mnist", POLAR)):
-        printed = settings(rehearsal(data, scale, STEPS))
+        printed = settings(ood_validation(data, scale, STEPS))
         every = [*printed, *(with_reader(plan, reader, chosen=False) for plan in printed)]
         plans += [replace(plan, **fold) for plan in every for fold in folds(data)]
     return [*plans, *rooms()]
@@ -86,7 +86,7 @@ def settings(plan: Plan) -> list[Plan]:
     ]
 
 
-def rehearsal(data: str, scale: str, steps: int) -> Plan:
+def ood_validation(data: str, scale: str, steps: int) -> Plan:
     """Training digits in training colors, evaluated on held-out training digits in the colors that are left out."""
     held_out = 288 if scale == "quick" else 5_000
     plan = replace(base(data, scale), steps=steps, validation_digits=held_out, metrics=("group_accuracy",))
