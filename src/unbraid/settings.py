@@ -6,7 +6,9 @@ process; schedules, likelihoods and optimizers resolve among the subclasses of `
 
 import difflib
 import functools
+import hashlib
 import inspect
+import json
 import math
 import re
 import unicodedata
@@ -277,3 +279,9 @@ def _plain(name: str) -> str:
     """A name as it sounds: `BetaVAE`, `beta_vae`, `beta-vae` and `β-VAE` are one name."""
     spelled = re.sub(r"[α-ωΑ-Ω]", lambda letter: unicodedata.name(letter[0]).split()[-1], name)
     return re.sub(r"[-_ ]", "", spelled).lower()
+
+
+def identity(settings: Mapping[str, Any]) -> str:
+    """A short hash of the settings; equal settings have equal hashes."""
+    canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]

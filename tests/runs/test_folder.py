@@ -14,8 +14,8 @@ from torch.testing import assert_close
 
 from tests.run_files import PLAN, SETTINGS, score_entry
 from unbraid.files import locked, write_tensors
-from unbraid.runs import folder
-from unbraid.runs.folder import FORMAT, Run, differences, identity
+from unbraid.runs import scores
+from unbraid.runs.folder import FORMAT, Run, check_new_folder, create_folder, differences, identity
 from unbraid.runs.weights import WEIGHTS
 
 
@@ -170,7 +170,7 @@ def test_scores_that_are_added_at_once_are_all_kept(tmp_path: Path, monkeypatch:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda seed: Run(run.folder).add_scores([score | {"seed": seed}]), range(24)))
     assert {entry["seed"] for entry in run.scores()} == set(range(24))
-    monkeypatch.setattr(folder, "SCORES_PATIENCE", 0.05)
+    monkeypatch.setattr(scores, "PATIENCE", 0.05)
     with (
         locked(run.folder / ".scores.lock", message=""),
         pytest.raises(ValueError, match="Another process is writing scores into"),
@@ -246,3 +246,22 @@ def test_a_damaged_line_of_the_history_is_named(tmp_path: Path) -> None:
     path.write_text('{"step": 1, "seconds": 0.1}\n{"step": 2\n')
     with pytest.raises(ValueError, match=r"history\.jsonl, line 2 is not readable as JSON .*Delete the line"):
         run.history()
+
+
+def test_a_folder_with_other_files_is_refused_and_hidden_ones_do_not_count(tmp_path: Path) -> None:
+    check_new_folder(tmp_path / "new")
+    (tmp_path / ".lock").write_text("")
+    check_new_folder(tmp_path)
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(ValueError, match="is not empty and is not a run folder"):
+        check_new_folder(tmp_path)
+    with pytest.raises(ValueError, match="is a file"):
+        check_new_folder(tmp_path / "thesis.tex")
+
+
+def test_a_folder_that_cannot_be_created_is_said_in_one_sentence(tmp_path: Path) -> None:
+    create_folder(tmp_path / "deep" / "run")
+    assert (tmp_path / "deep" / "run").is_dir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"cannot be created \(Not a directory\)\. Choose another folder"):
+        create_folder(tmp_path / "file" / "run")

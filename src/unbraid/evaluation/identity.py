@@ -13,7 +13,7 @@ from unbraid.evaluation.arguments import fixed_arguments, without_partial
 from unbraid.evaluation.evaluate import sample_sizes
 from unbraid.evaluation.metric_names import Metric, find_metric
 from unbraid.methods import Method
-from unbraid.runs import identity
+from unbraid.settings import identity
 
 
 def score_identities(

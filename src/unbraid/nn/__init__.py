@@ -5,6 +5,7 @@ from unbraid.nn.architectures import (
     OVERLAY,
     build_networks,
     is_custom_architecture,
+    latent_dim_of,
     split_overlay,
 )
 from unbraid.nn.backbones import BACKBONES, MLPFeatures, backbone
@@ -17,7 +18,6 @@ from unbraid.nn.base import (
     HasTrunk,
     Invertible,
     Network,
-    latent_dim_of,
 )
 from unbraid.nn.batch_norm import (
     BatchNorm1d,

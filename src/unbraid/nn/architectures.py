@@ -8,8 +8,7 @@ from typing import Any
 from torch import nn
 
 from unbraid.custom_code import is_reference, require_known
-from unbraid.nn.base import Decoder, Encoder
-from unbraid.nn.concat_encoder import ConcatEncoder
+from unbraid.nn.base import Decoder, Encoder, HasLatentDim
 from unbraid.nn.conv import ConvDecoder, ConvEncoder, Variant
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
 from unbraid.nn.mlp import MLPDecoder, MLPEncoder
@@ -90,6 +89,8 @@ def build_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[
 
 def _split_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tuple[nn.Module, nn.Module]:
     """Two encoders whose codes are concatenated, and the decoder of the second."""
+    from unbraid.nn.concat_encoder import ConcatEncoder  # which imports this module
+
     first, _, second = name.removeprefix(SPLIT).partition("+")
     first, _, dims = first.partition("@")
     if not (dims.isdecimal() and second and 0 < int(dims) < latent_dim):
@@ -120,3 +121,14 @@ def _custom_networks(name: str, shape: tuple[int, ...], latent_dim: int) -> tupl
     ):
         raise ValueError(f"{expected} returned {networks!r:.80}.")
     return networks
+
+
+def latent_dim_of(encoder: nn.Module) -> int:
+    """The number of dimensions of the encoder's code; raises if the encoder does not say it."""
+    latent_dim = encoder.latent_dim if isinstance(encoder, HasLatentDim) else None
+    if not isinstance(latent_dim, int):
+        raise ValueError(
+            "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
+            f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
+        )
+    return latent_dim

@@ -70,14 +70,3 @@ class Invertible(HasLatentDim, Protocol):
     def inverse(self, z: Codes) -> Observations:
         """The observations of the codes."""
         ...
-
-
-def latent_dim_of(encoder: nn.Module) -> int:
-    """The number of dimensions of the encoder's code; raises if the encoder does not say it."""
-    latent_dim = encoder.latent_dim if isinstance(encoder, HasLatentDim) else None
-    if not isinstance(latent_dim, int):
-        raise ValueError(
-            "An encoder needs an attribute `latent_dim`, the number of dimensions of its code; "
-            f"{type(encoder).__name__} has {'none' if latent_dim is None else latent_dim}."
-        )
-    return latent_dim

@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from unbraid.nn.base import Encoder, latent_dim_of
+from unbraid.nn.architectures import latent_dim_of
+from unbraid.nn.base import Encoder
 from unbraid.types import Gaussian, Observations
 
 

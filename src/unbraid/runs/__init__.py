@@ -1,9 +1,8 @@
 """The run folder, its trained model, and its dataset opened again."""
 
 from unbraid.runs.exported_model import FORMAT
-from unbraid.runs.folder import Run, identity
+from unbraid.runs.folder import Run, create_folder
 from unbraid.runs.model import Model, as_observations, load
-from unbraid.runs.new_folder import create_folder
 from unbraid.runs.rebuild import method_of
 from unbraid.runs.run_dataset import evaluation_dataset, standardized_for, training_dataset
 from unbraid.runs.scores import Scores
@@ -16,7 +15,6 @@ __all__ = [
     "as_observations",
     "create_folder",
     "evaluation_dataset",
-    "identity",
     "load",
     "method_of",
     "standardized_for",

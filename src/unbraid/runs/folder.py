@@ -21,7 +21,6 @@ file is checked when it is read: JSON against its schema (schemas.py), weights a
 number stay readable by every later release with the same major version.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -32,7 +31,6 @@ from torch import Tensor
 
 from unbraid.data import ColumnScaler
 from unbraid.files import (
-    locked,
     parse_json,
     read_file,
     read_json,
@@ -42,15 +40,13 @@ from unbraid.files import (
     write_json,
     write_tensors,
 )
-from unbraid.runs.new_folder import check_new_folder, create_folder
-from unbraid.runs.schemas import ANY_FORMAT, FINISHED, HISTORY_LINE, PLAN, RUN, SCORES, VERSIONS
-from unbraid.runs.scores import Scores
+from unbraid.runs.schemas import ANY_FORMAT, FINISHED, HISTORY_LINE, PLAN, RUN, VERSIONS
+from unbraid.runs.scores import Scores, merged, only_writer, read_scores
 from unbraid.runs.weights import KEPT, WEIGHTS, hashes_of_kept, read_weights
-from unbraid.settings import differences
+from unbraid.settings import differences, identity
 
 FORMAT = 1
 NEXT = ".next-"  # beginning of the names of files that wait for the end of a training
-SCORES_PATIENCE = 30.0  # seconds; writing takes milliseconds
 
 
 class Run:
@@ -129,7 +125,7 @@ class Run:
         sha256 = sha256_of(self.new_path(WEIGHTS["last"]))
         ending: dict[str, Any] = {"step": step, "steps": self.steps, "sha256": sha256}
         steps = [early for early in self.settings["training"].get("keep_weights", ()) if early < step]
-        if kept := self._ending().get("kept", {}) | hashes_of_kept(steps, self.new_path):
+        if kept := self._ending().get("kept", {}) | (hashes_of_kept(steps, self.new_path) if steps else {}):
             ending["kept"] = kept
         write_json(self.folder / "finished.json", ending | ({"moving": moving} if moving else {}))
         self.move_new_files()
@@ -274,27 +270,26 @@ class Run:
     def scores(self, steps: int | None = None) -> Scores:
         """The scores of the last weights, or of those kept at a step, with the latest value of each."""
         steps = None if self.is_last(steps) else steps
-        return Scores(score for score in self._all_scores() if score.get("steps") == steps)
-
-    def _all_scores(self) -> list[dict[str, Any]]:
-        path = self.path("scores.json")
-        remedy = "Restore it from a copy, or delete it and evaluate the run again."
-        return read_json(path, SCORES, remedy=remedy) if path.exists() else []
+        every = read_scores(self.path("scores.json"))
+        return Scores(score for score in every if score.get("steps") == steps)
 
     def add_scores(self, scores: list[dict[str, Any]]) -> None:
         """Adds scores; one replaces an old one with equal metric, protocol, seed, evaluation, dataset and step."""
-
-        def key(score: Mapping[str, Any]) -> tuple[Any, ...]:
-            names = ("metric", "protocol", "seed", "evaluation", "on", "steps")
-            return tuple(score.get(name) for name in names)
-
-        message = f"Another process is writing scores into {self.folder} and does not end. End it, and run this again."
-        with locked(self.folder / ".scores.lock", message=message, timeout=SCORES_PATIENCE):
-            merged = {key(score): score for score in [*self._all_scores(), *scores]}
-            write_json(self.path("scores.json"), list(merged.values()))
+        with only_writer(self.folder):
+            write_json(self.path("scores.json"), merged(read_scores(self.path("scores.json")), scores))
 
 
-def identity(settings: Mapping[str, Any]) -> str:
-    """A short hash of the settings; equal settings have equal hashes."""
-    canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+def create_folder(folder: Path) -> None:
+    """Creates the folder of a run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be created ({error.strerror}). Choose another folder.") from None
+
+
+def check_new_folder(folder: Path) -> None:
+    """Raises if a folder for a new run is a file or contains other files."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file. Choose a folder for the run.")
+    if folder.exists() and any(entry for entry in folder.iterdir() if not entry.name.startswith(".")):
+        raise ValueError(f"{folder} is not empty and is not a run folder. Choose a new or empty folder.")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unbraid.runs import Run, identity
-from unbraid.settings import to_json
+from unbraid.runs import Run
+from unbraid.settings import identity, to_json
 from unbraid.studies.plan import Plan
 from unbraid.studies.tables import Published, Row, format_setting
 

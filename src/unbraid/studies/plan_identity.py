@@ -16,8 +16,7 @@ from unbraid import custom_code
 from unbraid.data import constructor, dataset_entry, draw_class
 from unbraid.methods import method_class
 from unbraid.nn import is_custom_architecture
-from unbraid.runs import identity
-from unbraid.settings import to_json
+from unbraid.settings import identity, to_json
 
 TABLE = Path(__file__).with_name("introduced.json")
 

@@ -10,9 +10,9 @@ from unbraid.data import DRAWS, Dataset, Draw, constructor
 from unbraid.methods import ENTRY_POINTS, Method, built_arguments
 from unbraid.optimizers import Optimizer
 from unbraid.options import options_of
-from unbraid.runs import Run, identity
+from unbraid.runs import Run
 from unbraid.schedules import Schedule
-from unbraid.settings import to_json
+from unbraid.settings import identity, to_json
 
 Precision = Literal["float32", "bf16"]
 

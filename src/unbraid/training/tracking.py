@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from unbraid.files import read_json, write_json
-from unbraid.runs import Run, identity
-from unbraid.settings import flatten, lookup
+from unbraid.runs import Run
+from unbraid.settings import flatten, identity, lookup
 
 
 class Logger:
