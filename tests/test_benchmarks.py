@@ -100,7 +100,7 @@ class StoredRun(Run):
     def __init__(self, folder: Path, scores: list[dict[str, Any]], *, finished: bool) -> None:
         self.folder, self.finished, self.entries = folder, finished, scores  # type: ignore[misc]
 
-    def scores(self) -> list[dict[str, Any]]:
+    def scores(self, step: int | None = None) -> list[dict[str, Any]]:
         return self.entries
 
 
