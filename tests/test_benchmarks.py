@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -100,7 +101,7 @@ class StoredRun(Run):
     def __init__(self, folder: Path, scores: list[dict[str, Any]], *, finished: bool) -> None:
         self.folder, self.finished, self.entries = folder, finished, scores  # type: ignore[misc]
 
-    def scores(self, step: int | None = None) -> list[dict[str, Any]]:
+    def scores(self, steps: int | None = None) -> list[dict[str, Any]]:
         return self.entries
 
 
@@ -108,7 +109,8 @@ def test_rows_of_a_study_carry_their_provenance(tmp_path: Path) -> None:
     """Of each score with the plan's evaluation: commit, recipe, plan, chosen options, seed, samples, weights' hash."""
     rows = script("study_rows")
     plan = Plan("vae", "sprites", {"image_size": 32, "seed": 3, "steps": 5}, evaluation={"num_samples": 7})
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    weights = hashlib.sha256(b"weights").hexdigest()
+    (tmp_path / "finished.json").write_text(json.dumps({"step": 5, "steps": 5, "sha256": weights}))
     entry = {"metric": "kl", "value": 1 / 3, "protocol": "p", "n": 7, "evaluation": evaluation_key(plan)}
     scores = [entry, entry | {"metric": "mig", "evaluation": "of another plan"}]
     run = StoredRun(tmp_path, scores, finished=True)
@@ -116,10 +118,9 @@ def test_rows_of_a_study_carry_their_provenance(tmp_path: Path) -> None:
     study = SimpleNamespace(recipe="mine", scale="short", finished=[(plan, run), (plan, unfinished)])
     found = rows.study_rows(study, commit="abc", options=("steps", "beta"))
     rows.write_rows(tmp_path / "rows.csv", found, ("steps", "beta"))
-    weights = hashlib.sha256(b"weights").hexdigest()[:12]
     assert (tmp_path / "rows.csv").read_text().splitlines() == [
         "commit,recipe,scale,plan,method,data,steps,beta,seed,metric,value,protocol,n,weights",
-        f"abc,mine,short,{plan.identity},vae,sprites,5,,3,kl,0.333333,p,7,{weights}",
+        f"abc,mine,short,{plan.identity},vae,sprites,5,,3,kl,0.333333,p,7,{weights[:12]}",
     ]
 
 
