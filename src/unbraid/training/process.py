@@ -109,12 +109,15 @@ def commit() -> str:
         return stated
     source = Path(__file__).parents[1]
     try:
-        installed = importlib.metadata.distribution("unbraid").read_text("direct_url.json")
-        if found := json.loads(installed or "{}").get("vcs_info", {}).get("commit_id"):
-            return str(found)
-        _git(
-            source, "ls-files", "--error-unmatch", "__init__.py"
-        )  # a repository around an installed package is not ours
+        read_metadata = importlib.metadata.distribution("unbraid").read_text  # as UTF-8
+        if (
+            recorded := json.loads(read_metadata("direct_url.json") or "{}")
+            .get("vcs_info", {})
+            .get("commit_id")
+        ):
+            return str(recorded)
+        # A repository around an installed package is not ours.
+        _git(source, "ls-files", "--error-unmatch", "__init__.py")
         return _git(source, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, ValueError, subprocess.SubprocessError, importlib.metadata.PackageNotFoundError):
         return ""
@@ -122,7 +125,8 @@ def commit() -> str:
 
 def _git(folder: Path, *arguments: str) -> str:
     command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=10).stdout.strip()
+    done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8", timeout=10)
+    return done.stdout.strip()
 
 
 def keep_freed_memory() -> bool:
