@@ -51,6 +51,8 @@ def _colors(seed: int) -> DemoPair:
     common: dict[str, Any] = {"digits": "bundled", "steps": 600, "seed": seed}
     specific: dict[str, Any] = {
         "predictive_dim": 128,
+        "lambda_swap": 0.02,  # per unit of a distance that σ = 0.1 multiplies by 50
+        "lambda_average": 0.02,
         "lambda_contrast": 300.0,
         "lambda_class": 1000.0,
         "likelihood": Normal(0.1),
