@@ -1,6 +1,6 @@
 """What a study of subembeddings found: one line a setting, over its seeds, and its figures.
 
-    unbraid study without-autoencoding/findings --scale paper --out studies/findings
+    unbraid study without-autoencoding/findings --scale short --out studies/findings
     python benchmarks/subembeddings.py studies/findings [--out FOLDER] [--json]
 
 Accuracies are of linear probes on test pictures, in per cent, means over seeds; which half a seed gave to which factor

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.optimizers import Adam
 from unbraid.runs import Run
 from unbraid.schedules import Linear
 from unbraid.studies.aggregate import evaluation_key
@@ -32,6 +33,12 @@ def finished(plan: Plan, data: str = "grassy-mnist", **arguments: Any) -> tuple[
     run = SimpleNamespace(method_name=plan.method, data_name=data, finished=True, plan=plan)
     run.seed, run.settings = plan.options["seed"], {"method": {"arguments": arguments}}
     return plan, run
+
+
+def _score(metric: str, value: float, on: str = "") -> dict[str, Any]:
+    score = {"metric": metric, "value": value, "higher_is_better": True, "protocol": ""}
+    score |= {"n": 10, "n_test": 0, "seed": 0, "seconds": 0.1}
+    return score | ({"on": on} if on else {})
 
 
 def test_figures_of_contrast_are_named_by_what_tells_runs_apart() -> None:
@@ -146,3 +153,46 @@ def test_mice_are_those_of_the_dataset(tmp_path: Path) -> None:
     lines += ["4_1,0.5,0.7,Control,Saline,C/S,c"]
     (folder / "Data_Cortex_Nuclear.csv").write_text("\n".join(lines))
     assert script("mouse_rows").mice(tmp_path) == ["1", "1", "J3", "J3"]
+
+
+def test_a_study_of_augmented_gin_is_summed_up_by_setting_and_by_the_chosen_seed(tmp_path: Path) -> None:
+    augmented_gin = script("augmented_gin")
+    options = {
+        "steps": 2,
+        "batch_size": 20,
+        "set_size": 3,
+        "augmentation_std": "varying",
+        "rotation_degrees": 45.0,
+    }
+    base = Plan("augmented-gin", "mixture", options)
+    runs = []
+    for index, change in enumerate(
+        ({"seed": 0}, {"seed": 1}, {"seed": 0, "architecture": "mlp-rotations", "std_ratio": 10.0})
+    ):
+        run = replace(base, **change).run(tmp_path / str(index), device="cpu", quiet=True)
+        run.add_scores([_score("codes:latent_mcc", 0.5 + 0.1 * index)])
+        runs.append(run)
+    found = {line["setting"]: line for line in augmented_gin.lines(runs)}
+    name = "both, std varying by 3, rotated, noise 0.01, sets of 3"
+    assert set(found) == {
+        name,
+        f"{name}, chosen by consistency",
+        "both, std varying by 10, rotated, noise 0.01, sets of 3, rotations",
+    }
+    assert found[name]["trials"] == 2 and found[name]["latent_mcc"][2:] == [0.5, 0.6]
+    assert found[f"{name}, chosen by consistency"]["trials"] == 1
+    assert "| both, std varying by 10" in augmented_gin.markdown(list(found.values()))
+
+
+def test_digits_have_a_sheet_for_each_variable_and_a_line_for_each_split(tmp_path: Path) -> None:
+    augmented_gin = script("augmented_gin")
+    options = {"digits": "bundled", "steps": 1, "batch_size": 2, "noise": 0.0, "fixed_noise": 0.01, "seed": 0}
+    options |= {"optimizer": Adam(3e-4)}
+    run = Plan("augmented-gin", "digits", options).run(tmp_path / "run", device="cpu", quiet=True)
+    run.add_scores([_score("codes:spectrum", 5.0), _score("codes:spectrum", 7.0, on="digits --split test")])
+    name = "augmented-gin, 1 steps, lr 0.0003, noise 0.01, fixed noise"
+    found = {line["setting"]: line["spectrum"][0] for line in augmented_gin.lines([run])}
+    assert found == {name: 5.0, f"{name} [digits --split test]": 7.0}
+    augmented_gin.digit_figures([run], tmp_path, None)
+    assert len(list(tmp_path.glob("digits-augmented-gin-*-variable-*.png"))) == 20
+    assert len(list(tmp_path.glob("digits-*.png"))) == 23

@@ -15,10 +15,8 @@ from unbraid.data.registry import open_dataset
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path) -> Path:
     """A data root with a file of the official form, of two training digits and one to test."""
-    module = importlib.import_module("unbraid.data.emnist")
-    monkeypatch.setattr(module, "COUNTS", {"train": 2, "test": 1})
     (tmp_path / "emnist").mkdir()
     pictures = np.zeros((2, 28, 28))
     pictures[0, 3, 20] = 255  # row 3 of what is stored, column 20
@@ -35,6 +33,20 @@ def test_images_are_upright(root: Path) -> None:
     x = dataset.observe(torch.tensor([0]))
     assert x[0, 0, 20, 3] == 1 and x.sum() == 1
     assert_close(dataset.labels_and_nuisances(dataset.factors(torch.arange(2)))[0], torch.tensor([7, 4]))
+
+
+def test_a_smaller_file_of_the_format_is_read_and_images_without_labels_are_not(
+    tmp_path: Path, root: Path
+) -> None:
+    module = importlib.import_module("unbraid.data.emnist")
+    assert len(emnist(root)) == 2 and module.COUNTS["train"] == 240_000
+    with zipfile.ZipFile(root / "emnist" / "gzip.zip", "w") as archive:
+        archive.writestr("gzip/emnist-digits-train-images-idx3-ubyte.gz", idx(np.zeros((3, 28, 28))))
+        archive.writestr("gzip/emnist-digits-train-labels-idx1-ubyte.gz", idx(np.array([7, 4])))
+    with pytest.raises(
+        ValueError, match=r"its shape should be \(2, 28, 28\), but its header has \(3, 28, 28\)"
+    ):
+        emnist(root)
 
 
 def test_splits_have_different_names(root: Path) -> None:

@@ -68,6 +68,16 @@ def test_standard_deviations_vary_only_on_request() -> None:
     )
 
 
+def test_wider_standard_deviations_have_a_larger_ratio() -> None:
+    wide = mixture(augmentation_std="varying", std_ratio=10.0).latents.stds  # type: ignore[union-attr]
+    assert 0.1 <= wide.min() < 0.11 and 0.99 < wide.max() <= 1
+    narrow = mixture(augmentation_std="varying", std_ratio=1.0).latents.stds  # type: ignore[union-attr]
+    assert narrow.unique().tolist() == [1.0]
+    for ratio in (0.5, float("inf")):
+        with pytest.raises(ValueError, match="std_ratio must be at least 1 and finite; got"):
+            mixture(std_ratio=ratio)
+
+
 def test_a_split_keeps_each_row_with_its_latents() -> None:
     part, _ = mixture().split(0.5, Generator().manual_seed(0))
     assert part.latents is not None

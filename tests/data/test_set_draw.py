@@ -114,6 +114,29 @@ def _of_row(sets: SetDraw, dataset: Dataset, rows: Tensor, source: Generator) ->
         return sets(dataset, len(rows), source, STEP).x
 
 
+def test_fixed_noise_is_kept_by_each_member_of_a_set() -> None:
+    for dataset in (spots(), mixture()):
+        clean = _of_row(SetDraw(), dataset, torch.tensor([3, 8, 3]), generator())
+        noisy = SetDraw(fixed_noise=0.01)
+        first, second = (
+            _of_row(noisy, dataset, torch.tensor([3, 8, 3]), generator(seed)) - clean for seed in (0, 1)
+        )
+        assert_close(first, second, rtol=0, atol=0)
+        assert_close(first[0], first[2], rtol=0, atol=0)
+        assert_close(first.std().item(), 0.01, rtol=0.15, atol=0)
+        assert (first[0] - first[1]).abs().max() > 0.01  # rows differ, and so do members
+        assert (first[0, 0] - first[0, 1]).abs().max() > 0.005
+
+
+def test_trials_have_their_own_fixed_noise() -> None:
+    first, second = (
+        _of_row(SetDraw(fixed_noise=1.0), data, torch.tensor([3]), generator())
+        - _of_row(SetDraw(), data, torch.tensor([3]), generator())
+        for data in (mixture(), mixture(data_seed=1))
+    )
+    assert (first - second).abs().max() > 0.1
+
+
 def test_rendered_images_have_sets_too() -> None:
     assert draw(sprites(image_size=16), 2, set_size=3).x.shape == (2, 3, 1, 16, 16)
 
@@ -129,6 +152,10 @@ def test_bad_settings_are_refused() -> None:
         draw(spots(), transforms=())
     with pytest.raises(ValueError, match=r"scale at least 1; got 0\.1, 5\.0 and 0\.5"):
         draw(spots(), scale=0.5)
+    with pytest.raises(ValueError, match=r"fixed sets; got fixed_noise=0\.1 with --fresh-each-step"):
+        draw(spots(), fixed_noise=0.1, fresh_each_step=True)
+    with pytest.raises(ValueError, match="fixed_noise"):
+        draw(spots(), fixed_noise=-0.1)
     with pytest.raises(
         ValueError, match="the rows of table have no known latents: use images, or the dataset mixture"
     ):

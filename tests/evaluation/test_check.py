@@ -131,6 +131,7 @@ def test_every_metric_that_passes_can_be_given_its_arguments() -> None:
         "inversion",
         "background_norm",
         "std_rank",
+        "above_noise",
     ):
         try:
             check_metrics(method, PLAIN, [name])

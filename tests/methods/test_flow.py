@@ -11,6 +11,7 @@ from tests.tiny import SHAPE, batch_for, images, loss, make
 from unbraid.methods import GIN, AugmentedGIN
 from unbraid.methods.base import build_method
 from unbraid.methods.flow import FlowMethod
+from unbraid.methods.protocols import HasMeasurements
 from unbraid.nn import ImageFlow, RowFlow
 from unbraid.optimizers import Adam
 from unbraid.schedules import Exponential
@@ -42,6 +43,21 @@ def test_discovered_strands_are_stored_with_the_weights(cls: type[FlowMethod]) -
     assert method.strands["codes"] == tuple(range(9))
     other.load_state_dict(method.state_dict())
     assert dict(other.strands) == dict(method.strands)
+
+
+@both
+def test_a_flow_is_measured_by_both_rules_without_touching_the_generator(cls: type[FlowMethod]) -> None:
+    """A flow that only reorders: two of nine pixels vary, the others at the scale of the noise and below."""
+    method = build_method(cls, SHAPE, n=1, classes=3, flow=RowFlow(SHAPE, blocks=2))
+    x = spread_out(0.01, 2.0, 0.011, 0.01, 3.0, 0.012, 0.01, 0.01, 0.009).float().view(-1, *SHAPE)
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    first = method.measure(x)
+    assert torch.equal(torch.rand(2), expected)
+    assert first == method.measure(x) == {"knee": 2.0, "above_noise": 2.0}
+    narrow = spread_out(*[0.05] * 9).float().view(-1, *SHAPE)
+    assert method.measure(narrow)["above_noise"] == 0.0 and isinstance(method, HasMeasurements)
 
 
 @both

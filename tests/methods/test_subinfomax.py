@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from tests.tiny import batch_for, images, loss, make
 from unbraid.methods import SubInfoMax, SupCon
 from unbraid.methods.subinfomax import REGULARIZERS
-from unbraid.objectives import hessian_blocks, supcon_loss
+from unbraid.objectives import hessian_blocks, infomin, supcon_loss, unit_subembeddings
 from unbraid.options import options_of
 from unbraid.training.step import TrainingStep
 from unbraid.types import Terms, ViewBatch
@@ -157,9 +157,34 @@ def test_statistics_are_kept_with_the_weights() -> None:
     assert_close(other.eval().encode(images()), method.eval().encode(images()), rtol=0, atol=0)
 
 
+def test_eq_4_has_two_forms_and_eq_5_two_reductions() -> None:
+    corrected, printed = (
+        terms(method_with(lambda_infomin=1.0, infomin_form=form)).by_name["infomin"]
+        for form in ("corrected", "printed")
+    )
+    assert abs(corrected - printed) > 1e-3
+    batch = batch_for(SubInfoMax)
+    method = method_with(lambda_infomin=1.0, infomin_form="printed", temperature=0.3)
+    _, z = method.views(batch)
+    by_view = [infomin(unit_subembeddings(view, 2), temperature=0.3, form="printed") for view in z.unbind(1)]
+    assert_close(terms(method, batch).by_name["infomin"], torch.stack(by_view).mean())
+    total, mean = (
+        terms(method_with(lambda_orthogonality=1.0, orthogonality_reduction=reduction)).by_name[
+            "orthogonality"
+        ]
+        for reduction in ("sum", "mean")
+    )
+    assert_close(total, 2 * mean)
+    assert_close(terms(method_with(lambda_orthogonality=1.0)).by_name["orthogonality"], total)
+
+
 def test_other_pipelines_and_regularizers_are_refused() -> None:
     with pytest.raises(ValueError, match="--pipeline: 'balanced' must be one of separate, unified"):
         options_of(SubInfoMax)["pipeline"].parse("balanced")
+    with pytest.raises(ValueError, match="--infomin-form: 'bound' must be one of corrected, printed"):
+        options_of(SubInfoMax)["infomin_form"].parse("bound")
+    with pytest.raises(ValueError, match="--orthogonality-reduction: 'max' must be one of sum, mean"):
+        options_of(SubInfoMax)["orthogonality_reduction"].parse("max")
     with pytest.raises(
         ValueError, match=r"must list regularizers among infomin, .*hessian; got 'dependence'"
     ):

@@ -2,11 +2,12 @@
 
 import math
 
+import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from unbraid.nn.coupling import ChannelsFirstLinear, Coupling, conv_subnet, full_subnet
+from unbraid.nn.coupling import ChannelsFirstLinear, Coupling, conv_subnet, full_subnet, random_rotation
 
 
 class Fixed(nn.Module):
@@ -55,6 +56,32 @@ def test_a_layer_starts_as_a_permutation() -> None:
         (Coupling(4, conv_subnet(4), axis=1), torch.randn(2, 4, 6, 6)),
     ):
         assert_close(layer(x), x.index_select(layer.axis, layer.order), rtol=0, atol=0)
+
+
+def test_a_layer_with_rotation_starts_as_a_rotation_along_its_axis() -> None:
+    torch.manual_seed(0)
+    for layer, x in (
+        (Coupling(5, full_subnet(4), axis=0, mixing="rotation"), torch.randn(5, 3)),
+        (Coupling(4, conv_subnet(4), axis=1, mixing="rotation"), torch.randn(2, 4, 6, 6)),
+    ):
+        expected = (layer.rotation @ x.movedim(layer.axis, 0).flatten(1)).unflatten(
+            1, x.movedim(layer.axis, 0).shape[1:]
+        )
+        assert_close(layer(x).movedim(layer.axis, 0), expected)
+        assert_close(layer.inverse(layer(x)), x)
+
+
+def test_rotations_are_rotations_and_differ() -> None:
+    torch.manual_seed(0)
+    first, second = random_rotation(6), random_rotation(6)
+    assert_close(first @ first.t(), torch.eye(6), rtol=0, atol=1e-6)
+    assert_close(torch.linalg.det(first), torch.tensor(1.0))
+    assert (first - second).abs().max() > 0.1
+
+
+def test_another_mixing_is_refused() -> None:
+    with pytest.raises(ValueError, match="mixing must be permutation or rotation; got 'shuffle'"):
+        Coupling(4, full_subnet(4), axis=0, mixing="shuffle")  # type: ignore[arg-type]
 
 
 def test_upright_rows_are_those_of_a_linear_layer() -> None:

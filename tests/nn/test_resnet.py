@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from unbraid.nn import ResNet
+from unbraid.nn import ResNet, backbone
 from unbraid.nn.resnet import Block
 
 
@@ -29,9 +29,17 @@ def test_weights_without_the_classifier(depth: int, weights: int) -> None:
 
 def test_maps_of_64_pixels_end_as_2_by_2_and_the_small_stem_keeps_more() -> None:
     x = torch.rand(1, 3, 64, 64)
-    for stem, side in (("imagenet", 2), ("small", 8)):
+    for stem, side in (("imagenet", 2), ("stride-2", 4), ("small", 8)):
         network = ResNet((3, 64, 64), depth=18, stem=stem, width=8)
         assert network.blocks(network.stem(x)).shape == (1, 64, side, side)
+
+
+def test_the_stem_with_stride_2_has_one_convolution_of_3_and_no_pooling() -> None:
+    network = backbone("resnet-34-stride-2", (3, 64, 64))
+    convolution, *rest = network.stem  # type: ignore[misc]
+    assert (convolution.kernel_size, convolution.stride, convolution.padding) == ((3, 3), (2, 2), (1, 1))
+    assert not any(isinstance(layer, nn.MaxPool2d) for layer in rest)
+    assert network.features == 512 and len(network.blocks) == 16  # type: ignore[arg-type]
 
 
 def test_a_block_adds_its_shortcut() -> None:
@@ -64,6 +72,8 @@ def test_in_evaluation_a_row_does_not_depend_on_the_others() -> None:
 def test_bad_shapes_and_depths() -> None:
     with pytest.raises(ValueError, match="depth must be 18 or 34; got 50"):
         ResNet((3, 64, 64), depth=50)
+    with pytest.raises(ValueError, match="stem must be one of imagenet, stride-2, small; got 'large'"):
+        ResNet((3, 64, 64), stem="large")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 16 pixels per side"):
         ResNet((3, 8, 8))
     network = ResNet((3, 32, 32), depth=18, width=8)

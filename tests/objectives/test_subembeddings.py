@@ -35,6 +35,28 @@ def test_infomin_by_hand() -> None:
     assert_close(infomin(swapped, temperature=0.5).item(), -2 * math.log(1 + math.exp(2)))
 
 
+def test_infomin_as_printed_by_a_slow_rewriting() -> None:
+    """Eq. 4 with z_{a,k} in the denominator, over the other rows as in Eq. 1."""
+    z, tau, total = parts(4, count=3), 0.3, 0.0
+    for k in range(3):
+        for other in range(3):
+            for i in range(4) if k != other else ():
+                below = sum(math.exp(float(z[i, k] @ z[a, k]) / tau) for a in range(4) if a != i)
+                total += math.log(math.exp(float(z[i, k] @ z[i, other]) / tau) / below) / 4
+    assert_close(infomin(z, temperature=tau, form="printed").item(), total)
+
+
+def test_only_the_printed_form_falls_when_images_come_closer() -> None:
+    """Two images, both parts orthogonal to each other: far apart, and then equal. The printed form, which InfoMax
+    opposes, falls from 0 by 1/τ for each part; the corrected form is that of a guess in both."""
+    axes = torch.eye(4, dtype=torch.float64)
+    far, equal = torch.stack([axes[[0, 1]], axes[[2, 3]]], 1), torch.stack([axes[[0, 0]], axes[[2, 2]]], 1)
+    assert_close(infomin(far, temperature=0.5, form="printed").item(), 0.0)
+    assert_close(infomin(equal, temperature=0.5, form="printed").item(), -2 / 0.5)
+    for z in (far, equal):
+        assert_close(infomin(z, temperature=0.5).item(), -2 * math.log(2))
+
+
 def test_infomin_by_a_slow_rewriting() -> None:
     z, tau, total = parts(4, count=3), 0.3, 0.0
     for k in range(3):
@@ -46,12 +68,13 @@ def test_infomin_by_a_slow_rewriting() -> None:
 
 
 def test_orthogonality_by_hand() -> None:
-    """One pair: z0 along x in both views; z1 along x in the first view and along y in the second. Of four choices
-    of (i, j) two have a cosine of 1 and two of 0: ½, for each of the two orders of the parts."""
+    """One pair: z0 along x in both views; z1 along x in the first view and along y in the second. Of the two choices
+    of j one has a cosine of 1 and one of 0, on average over i: 1, for each of the two orders of the parts."""
     x, y = torch.eye(2, dtype=torch.float64)
     first, second = torch.stack([x, x])[None], torch.stack([x, y])[None]
-    assert_close(orthogonality(first, second).item(), 1.0)
-    assert_close(orthogonality(first, -second).item(), 1.0)  # the sign does not count
+    assert_close(orthogonality(first, second).item(), 2.0)
+    assert_close(orthogonality(first, -second).item(), 2.0)  # the sign does not count
+    assert_close(orthogonality(first, second, reduction="mean").item(), 1.0)
     third = torch.stack([x, y])[None]
     assert_close(orthogonality(third, third).item(), 0.0)
 
@@ -62,7 +85,7 @@ def test_orthogonality_by_a_slow_rewriting() -> None:
         for other in range(3):
             for i in range(3) if k != other else ():
                 for a in views:
-                    total += sum(abs(float(a[i, k] @ b[i, other])) for b in views) / 2 / 6
+                    total += sum(abs(float(a[i, k] @ b[i, other])) for b in views) / 6
     assert_close(orthogonality(*views).item(), total)
 
 
@@ -95,7 +118,7 @@ def test_the_order_is_drawn_anew_from_the_default_generator() -> None:
     for k, other in ((0, 1), (1, 0)):
         for a in (z1, z2):
             for b in (z1, z2):
-                total += (a[:, k, order] * b[:, other]).sum(1).abs().mean().item() / 4
+                total += (a[:, k, order] * b[:, other]).sum(1).abs().mean().item() / 2
     assert_close(first.item(), total)
 
 

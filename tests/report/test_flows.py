@@ -16,6 +16,7 @@ from unbraid.report import flow_charts, flows
 from unbraid.report.flows import (
     augmented_samples,
     class_means,
+    heat_map,
     variable,
     variables,
 )
@@ -79,15 +80,27 @@ def test_means_are_those_of_the_classes(model: Model) -> None:
 
 
 def test_a_sweep_moves_one_pixel_by_its_spread_and_shows_where(model: Model) -> None:
-    """Codes are pixels: the first moves by so many of its own spreads, and the area is twice a spread there."""
+    """Codes are pixels: the first moves by so many of its own spreads, and only there is the heat map not black."""
     figure = variable(model, class_means(model, grays()), 1)
     assert figure.columns == ("−2", "−1.5", "−1", "−0.5", "0", "0.5", "1", "1.5", "2", "area")
     assert [row.label for row in figure.rows] == ["dark", "bright"]
     spread, images = float(model.method.std[1]), figure.rows[0].images  # type: ignore[index]
     assert_close(float(images[8, 0, 0, 1] - images[4, 0, 0, 1]), 2 * spread, atol=1e-5, rtol=0)
-    area = torch.zeros(1, SIDE, SIDE)
-    area[0, 0, 1] = 2 * spread
-    assert_close(images[9], area, atol=1e-5, rtol=0)
+    heat = torch.zeros(3, SIDE, SIDE)
+    heat[:, 0, 1] = 1
+    assert_close(images[9], heat, atol=1e-4, rtol=0)
+    assert_close(images[:9, 0], images[:9, 2])  # the others are gray
+
+
+def test_heat_goes_from_black_over_red_and_yellow_to_white() -> None:
+    area = torch.tensor([0.0, 0.2, 0.4, 0.6]).view(1, 1, 2, 2)
+    red, yellow, white = (
+        heat_map(area)[0, :, row, column].tolist() for row, column in ((0, 1), (1, 0), (1, 1))
+    )
+    assert red == pytest.approx([1, 0, 0], abs=1e-6)
+    assert yellow == pytest.approx([1, 1, 0], abs=1e-6) and white == pytest.approx([1, 1, 1], abs=1e-6)
+    assert heat_map(torch.zeros(2, 3, 4, 4)).abs().sum() == 0
+    assert heat_map(torch.rand(2, 3, 4, 4)).shape == (2, 3, 4, 4)
 
 
 def test_an_overview_has_a_row_for_each_informative_code(model: Model) -> None:

@@ -10,7 +10,7 @@ from tests.small_study import PLANS, small_study
 from unbraid.data import open_dataset
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.sample import Sample
-from unbraid.metrics import udr
+from unbraid.metrics import consistency, udr
 from unbraid.optimizers import Adam
 from unbraid.runs.model import load
 from unbraid.studies import selection_scores
@@ -125,3 +125,17 @@ def test_models_that_cannot_be_compared_are_left_out_with_the_reason(
     assert len(ranking.models) == 2
     assert list(ranking.left_out) == [small[0].folder_name]
     assert "this dataset has no other" in ranking.left_out[small[0].folder_name]
+
+
+def test_consistency_is_the_metric_of_the_codes_of_the_seeds(folder: Path) -> None:
+    ranking = select(folder, "consistency", num_samples=80, device="cpu")
+    assert len(ranking.models) == 6 and ranking.left_out == {}
+    scores = {model.run: model.score for model in ranking.models}
+    plans = PLANS[:2]
+    dataset = open_dataset("sprites", image_size=16)
+    samples = [
+        Sample(load(folder / "runs" / plan.folder_name, device="cpu").method, dataset, size=80, seed=0)
+        for plan in plans
+    ]
+    expected = consistency([sample.codes for sample in samples]).per_model
+    np.testing.assert_allclose([scores[plan.folder_name] for plan in plans], expected)

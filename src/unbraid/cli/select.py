@@ -18,7 +18,7 @@ def select(
     by: Annotated[
         str,
         typer.Option(
-            help="Criterion: udr, model-centrality, relative-translation or translation-difficulty."
+            help="Criterion: udr, consistency, model-centrality, relative-translation or translation-difficulty."
         ),
     ] = "udr",
     num_samples: Annotated[int, typer.Option(help="Number of observations to encode.")] = 2000,

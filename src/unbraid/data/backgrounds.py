@@ -19,7 +19,7 @@ from unbraid.data.unpack import explain_read_errors
 
 BackgroundSource = Literal["auto", "stl10", "cifar10", "textures"]
 SIDE = 64
-STL10 = {"train": 5_000, "test": 8_000}  # labeled images; their files are in stl10/ or stl10/stl10_binary/
+STL10 = ("train", "test")  # 5,000 and 8,000 labeled images; their files are in stl10/ or stl10/stl10_binary/
 STL10_SIDE = 96
 CIFAR10 = Path("cifar10") / "cifar10_13k.npz"  # as many images as STL-10 has labeled ones
 TEXTURES = 500  # per class
@@ -69,7 +69,7 @@ def _stl10_folder(root: Path | str | None) -> Path | None:
 
 
 def _stl10(root: Path | str | None) -> Backgrounds:
-    """The labeled images, training first, from the official binary files."""
+    """The labeled images, training first, from the official binary files, or from smaller files of their format."""
     folder = _stl10_folder(root)
     if folder is None:
         raise FileNotFoundError(
@@ -78,14 +78,14 @@ def _stl10(root: Path | str | None) -> Backgrounds:
         )
     crops, classes = [], []
     edge = (STL10_SIDE - SIDE) // 2
-    for split, count in STL10.items():
+    for split in STL10:
         with explain_read_errors(folder / f"{split}_X.bin"):
             stored = np.fromfile(folder / f"{split}_X.bin", np.uint8)
-            stored = stored.reshape(count, 3, STL10_SIDE, STL10_SIDE).transpose(0, 1, 3, 2)  # columns first
+            stored = stored.reshape(-1, 3, STL10_SIDE, STL10_SIDE).transpose(0, 1, 3, 2)  # columns first
         with explain_read_errors(folder / f"{split}_y.bin"):
             numbers = np.fromfile(folder / f"{split}_y.bin", np.uint8)
-            if len(numbers) != count or numbers.min() < 1 or numbers.max() > 10:
-                raise ValueError(f"it should hold {count} classes from 1 to 10")
+            if not len(numbers) or len(numbers) != len(stored) or numbers.min() < 1 or numbers.max() > 10:
+                raise ValueError(f"it should hold {len(stored)} classes from 1 to 10")
         crops.append(stored[:, :, edge : edge + SIDE, edge : edge + SIDE].copy())
         classes.append(numbers - 1)
     images, labels = np.concatenate(crops), np.concatenate(classes)

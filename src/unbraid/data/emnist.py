@@ -1,12 +1,11 @@
 """EMNIST's digits. Cohen et al., 2017, EMNIST: an Extension of MNIST to Handwritten Letters, arXiv:1702.05373."""
 
-import math
 import zipfile
 from pathlib import Path
 
 from unbraid.data.dataset import Dataset
 from unbraid.data.factors import FactorSpace
-from unbraid.data.mnist import SIDE, Split, parse_idx
+from unbraid.data.mnist import SIDE, Split, idx_length, parse_idx
 from unbraid.data.remote_file import RemoteFile
 from unbraid.data.unpack import explain_read_errors
 
@@ -18,7 +17,10 @@ SOURCE = RemoteFile(
     ),  # of TensorFlow Datasets
     size=561_753_746,
 )
-COUNTS = {"train": 240_000, "test": 40_000}
+COUNTS = {
+    "train": 240_000,
+    "test": 40_000,
+}  # of the official file; a smaller file of its format is read as it is
 
 
 def emnist(root: Path | None = None, *, split: Split = "train") -> Dataset:
@@ -35,10 +37,12 @@ def emnist(root: Path | None = None, *, split: Split = "train") -> Dataset:
     path, count = SOURCE.require(root), COUNTS[split]
     with explain_read_errors(path), zipfile.ZipFile(path) as archive:
         prefix = f"gzip/emnist-digits-{split}"
-        images, labels = (
-            parse_idx(_member(archive, f"{prefix}-{name}-ubyte.gz", math.prod(shape)), shape)
-            for name, shape in (("images-idx3", (count, SIDE, SIDE)), ("labels-idx1", (count,)))
-        )
+        stored = [
+            _member(archive, f"{prefix}-{name}-ubyte.gz", size)
+            for name, size in (("images-idx3", count * SIDE**2), ("labels-idx1", count))
+        ]
+        number = min(count, idx_length(stored[1]))
+        images, labels = parse_idx(stored[0], (number, SIDE, SIDE)), parse_idx(stored[1], (number,))
     return Dataset(
         images.mT.contiguous()[:, None],
         name="emnist" if split == "train" else f"emnist-{split}",

@@ -20,7 +20,6 @@ AugmentationStd = Literal["constant", "varying"]
 COMPONENTS, POINTS = 5, 2000  # Gaussians, and points per Gaussian
 INFORMATIVE, LATENTS = 2, 10
 NOISE = 0.01  # standard deviation of the other latents
-VARYING = (1 / 3, 1.0)  # range of varying standard deviations, log-uniform
 
 
 def mixture(
@@ -28,6 +27,7 @@ def mixture(
     data_seed: int = 0,
     augmented_latents: tuple[int, ...] = (0, 1),
     augmentation_std: AugmentationStd = "constant",
+    std_ratio: float = 3.0,
     rotation_degrees: float = 0.0,
 ) -> Dataset:
     """Two latents from a mixture of five Gaussians and eight noise latents, mapped by a random RealNVP.
@@ -35,12 +35,13 @@ def mixture(
     Args:
         data_seed: Random seed for the Gaussians, the points and the network.
         augmented_latents: Latents along which points are augmented, from 0 to 9; 0 and 1 are informative.
-        augmentation_std: Standard deviation of the augmentation: `constant` (1), or `varying` between 1/3 and 1 by
-            point and latent, which makes the axes identifiable.
+        augmentation_std: Standard deviation of the augmentation: `constant` (1), or `varying` by point and latent,
+            log-uniform, which makes the axes identifiable.
+        std_ratio: Largest divided by smallest standard deviation that varies; the largest is 1.
         rotation_degrees: Angle in degrees by which the two informative latents are rotated before the network.
             Augmentations of constant standard deviation along both do not depend on it.
     """
-    _check_augmentation(augmented_latents, augmentation_std)
+    _check_augmentation(augmented_latents, augmentation_std, std_ratio)
     generator = Generator().manual_seed(derive_seed(data_seed, "mixture"))
     means = 10 * torch.rand(COMPONENTS, INFORMATIVE, generator=generator) - 5
     # The published code draws standard deviations from [0.5, 3]; the papers say variances.
@@ -52,7 +53,7 @@ def mixture(
     values[:, :INFORMATIVE] += means[component]
     steps = torch.ones(len(component), len(augmented_latents))
     if augmentation_std == "varying":
-        low, high = map(math.log, VARYING)
+        low, high = math.log(1 / std_ratio), 0.0
         steps = (low + (high - low) * torch.rand(steps.shape, generator=generator)).exp()
     basis = _rotated_basis(rotation_degrees)
     with _one_thread(), torch.no_grad():
@@ -77,7 +78,7 @@ def mixture(
     )
 
 
-def _check_augmentation(latents: tuple[int, ...], std: str) -> None:
+def _check_augmentation(latents: tuple[int, ...], std: str, ratio: float) -> None:
     different = len(set(latents)) == len(latents)
     if not latents or not different or not all(0 <= latent < LATENTS for latent in latents):
         raise ValueError(
@@ -85,6 +86,8 @@ def _check_augmentation(latents: tuple[int, ...], std: str) -> None:
         )
     if std not in get_args(AugmentationStd):
         raise ValueError(f"augmentation_std must be {' or '.join(get_args(AugmentationStd))}; got {std!r}.")
+    if not 1 <= ratio < math.inf:
+        raise ValueError(f"std_ratio must be at least 1 and finite; got {ratio}.")
 
 
 @contextmanager

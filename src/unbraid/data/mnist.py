@@ -143,6 +143,12 @@ def read_idx(path: Path, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
         return parse_idx(path.read_bytes(), shape)
 
 
+def idx_length(compressed: bytes) -> int:
+    """The length of the first axis that the header of a gzipped idx file announces."""
+    with gzip.GzipFile(fileobj=io.BytesIO(compressed)) as file:
+        return int.from_bytes(file.read(8)[4:], "big")
+
+
 def parse_idx(compressed: bytes, shape: tuple[int, ...]) -> UInt8[Tensor, "..."]:
     """The array of bytes in a gzipped idx file; raises unless it has the given shape."""
     header, size = 4 + 4 * len(shape), math.prod(shape)

@@ -15,8 +15,9 @@ from torch import Generator, Tensor
 from unbraid.data.affine import affine
 from unbraid.data.dataset import Dataset
 from unbraid.data.latents import Latents
+from unbraid.data.row_noise import row_noise
 from unbraid.seeds import derive_seed
-from unbraid.settings import lookup
+from unbraid.settings import lookup, require_nonnegative
 from unbraid.types import Images, SetBatch
 
 TRANSFORMS = ("translate", "rotate", "scale")
@@ -37,6 +38,8 @@ class SetDraw:
         rotate: Maximum rotation in degrees; the minimum is 0.
         scale: Maximum scale factor s; the minimum is 1/s.
         fresh_each_step: Sample new augmentations at every step, instead of one fixed set per observation.
+        fixed_noise: Standard deviation of Gaussian noise that each member of a fixed set keeps for the whole training;
+            usually with --method.noise 0, which adds new noise at every step.
     """
 
     set_size: int = 0
@@ -45,6 +48,7 @@ class SetDraw:
     rotate: float = 5.0
     scale: float = 1.25
     fresh_each_step: bool = False
+    fixed_noise: float = 0.0
 
     def check(self, dataset: Dataset) -> None:
         """Raises unless the dataset's observations can be augmented in this way."""
@@ -56,6 +60,12 @@ class SetDraw:
         if self.set_size < 0 or self.set_size == 1:
             raise ValueError(
                 f"A set needs at least 2 members, the original and one augmentation; got set_size={self.set_size}."
+            )
+        require_nonnegative(fixed_noise=self.fixed_noise)
+        if self.fixed_noise and self.fresh_each_step:
+            raise ValueError(
+                f"--fixed-noise requires fixed sets; got fixed_noise={self.fixed_noise} with --fresh-each-step. Use "
+                "the method's --noise, which is new at every step."
             )
         for name in self.transforms:
             lookup("transform", name, dict.fromkeys(TRANSFORMS))
@@ -76,9 +86,10 @@ class SetDraw:
             augmented = self._transformed(x, self._random_numbers(dataset, rows, generator))
         else:
             augmented = self._augmented(dataset.latents, rows, generator)
-        return SetBatch(
-            torch.cat([x[:, None], augmented], 1), *dataset.labels_and_nuisances(factors), factors
-        )
+        sets = torch.cat([x[:, None], augmented], 1)
+        if self.fixed_noise:
+            sets = sets + self.fixed_noise * _fixed_noise(dataset, rows, sets)
+        return SetBatch(sets, *dataset.labels_and_nuisances(factors), factors)
 
     def _augmented(
         self, latents: Latents, rows: Int[Tensor, " b"], generator: Generator
@@ -115,6 +126,12 @@ class SetDraw:
             angle=(mask[:, 1] * math.radians(self.rotate) * angle).flatten(),
             scale=(1 + mask[:, 2] * (min_scale - 1 + (self.scale - min_scale) * scale)).flatten(),
         ).unflatten(0, (len(x), num_augmentations))
+
+
+def _fixed_noise(dataset: Dataset, rows: Int[Tensor, " b"], sets: Tensor) -> Tensor:
+    """Standard normal noise in the shape of the sets, which depends on the dataset and the row only."""
+    seed = derive_seed(0 if dataset.latents is None else dataset.latents.seed, "set noise")
+    return row_noise(rows, sets[0].numel(), seed=seed).to(sets.dtype).view_as(sets)
 
 
 # Fixed augmentations depend on the dataset only: they are cached, and are the same in every run.

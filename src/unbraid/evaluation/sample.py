@@ -13,6 +13,7 @@ from torch import Generator, Tensor, nn
 from unbraid.data import Dataset, SetDraw, random_split
 from unbraid.evaluation.arrays import NotAvailable
 from unbraid.evaluation.ground_truth import GroundTruth
+from unbraid.evaluation.noisy_codes import NoisyCodes
 from unbraid.methods import FlowMethod, HasPosterior, Method, Predicts, feature_strand_names, has_decoder
 from unbraid.nn import background_batch_stats
 from unbraid.seeds import derive_seed
@@ -22,7 +23,7 @@ CUDA_BATCH_SIZE = 4096  # small batches leave a GPU idle
 MAX_SETS = 1024  # sets of augmentations per sample
 
 
-class Sample(GroundTruth):
+class Sample(NoisyCodes, GroundTruth):
     """A sample of a dataset with its codes under a method; of size 0, all observations."""
 
     def __init__(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from unbraid.distributed import noise_like
 from unbraid.methods.base import B, BuildSpec, Method, Player
@@ -100,6 +100,16 @@ class FlowMethod(Method[B]):
 
     def on_train_end(self, batches: Iterable[Batch]) -> None:
         self.discover(torch.cat([self.encode(batch.x) for batch in batches]))
+
+    @torch.no_grad()
+    def measure(self, x: Observations) -> dict[str, float]:
+        """The number of informative dimensions by two rules: the knee of the spectrum, and a multiple of the noise."""
+        from unbraid.metrics import NOISE, above_noise, spectrum
+
+        generator = Generator(x.device).manual_seed(0)
+        noise = NOISE * torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+        codes, noisy = (self.encode(rows).double().cpu().numpy() for rows in (x, x + noise))
+        return {"knee": spectrum(codes).score, "above_noise": above_noise(codes, noisy).score}
 
     def figures(self) -> tuple[str, ...]:
         """The figures of its report: traversals of class means for the informative ones of its many dimensions."""

@@ -130,6 +130,19 @@ class HasPostTraining(Protocol):
 
 
 @runtime_checkable
+class HasMeasurements(Protocol):
+    """A method that is measured every thousand steps of training."""
+
+    def measure(self, x: Observations) -> dict[str, float]:
+        """Numbers by name, for the history; without random numbers from the default generator.
+
+        Args:
+            x: Observations, the same ones every time.
+        """
+        ...
+
+
+@runtime_checkable
 class HasFigures(Protocol):
     """A method that chooses the figures of its report; without a choice they follow from its other abilities."""
 

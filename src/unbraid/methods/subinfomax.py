@@ -11,7 +11,15 @@ from torch.nn import functional as F
 
 from unbraid.methods.subembedding_contrast import PairMasks, Positives, SubembeddingContrast
 from unbraid.methods.view_contrastive import Features, FeatureViews, Views
-from unbraid.objectives import contrast_gradient, hessian_blocks, infomin, orthogonality, unit_subembeddings
+from unbraid.objectives import (
+    InfoMinForm,
+    Reduction,
+    contrast_gradient,
+    hessian_blocks,
+    infomin,
+    orthogonality,
+    unit_subembeddings,
+)
 from unbraid.types import Codes, Scalar
 
 Pipeline = Literal["separate", "unified"]
@@ -35,8 +43,11 @@ class SubInfoMax(SubembeddingContrast):
             `view-pair-masked`: the other view of a pair; further views with the same label are not negatives.
         temperature: Temperature τ of the softmax over similarities.
         lambda_infomin: Weight λ of the negated InfoNCE between subembeddings (Eq. 4).
+        infomin_form: Denominator of Eq. 4: over the other subembedding of all images (`corrected`), or over the same
+            subembedding of the other images (`printed`).
         lambda_orthogonality: Weight λ of the cosines between subembeddings (Eq. 5).
         lambda_permuted_orthogonality: Weight λ of the cosines with shuffled dimensions (Eq. 6).
+        orthogonality_reduction: Sum or mean over the two views j of an image in Eqs. 5 and 6; the paper has a sum.
         lambda_hessian: Weight λ of the off-diagonal blocks of InfoMax's Gauss-Newton matrix (Eqs. 7, 8).
         regularize_features: Regularizers that act on the strands of r instead of z, such as hessian,infomin.
     """
@@ -52,13 +63,20 @@ class SubInfoMax(SubembeddingContrast):
         positives: Positives = "label",
         temperature: float = 0.1,  # not given in the paper
         lambda_infomin: float = 0.0,
+        infomin_form: InfoMinForm = "corrected",
         lambda_orthogonality: float = 0.0,
         lambda_permuted_orthogonality: float = 0.0,
+        orthogonality_reduction: Reduction = "sum",
         lambda_hessian: float = 0.0,
         regularize_features: tuple[str, ...] = (),
     ) -> None:
-        if pipeline not in get_args(Pipeline):
-            raise ValueError(f"--pipeline must be one of {', '.join(get_args(Pipeline))}; got {pipeline!r}.")
+        for name, value, choices in (
+            ("pipeline", pipeline, Pipeline),
+            ("infomin-form", infomin_form, InfoMinForm),
+            ("orthogonality-reduction", orthogonality_reduction, Reduction),
+        ):
+            if value not in get_args(choices):
+                raise ValueError(f"--{name} must be one of {', '.join(get_args(choices))}; got {value!r}.")
         weights = (lambda_infomin, lambda_orthogonality, lambda_permuted_orthogonality, lambda_hessian)
         super().__init__(
             encoder,
@@ -71,6 +89,8 @@ class SubInfoMax(SubembeddingContrast):
             regularize_features=regularize_features,
         )
         self.pipeline: Pipeline = pipeline
+        self.infomin_form: InfoMinForm = infomin_form
+        self.orthogonality_reduction: Reduction = orthogonality_reduction
 
     @classmethod
     def has_separate_heads(cls, settings: Mapping[str, Any]) -> bool:
@@ -94,9 +114,13 @@ class SubInfoMax(SubembeddingContrast):
             unit_subembeddings(view, self.num_subembeddings) for view in (r if on_features else z).unbind(1)
         )
         if name == "infomin":  # within each view
-            per_view = [infomin(view, temperature=self.temperature) for view in (first, second)]
+            per_view = [
+                infomin(view, temperature=self.temperature, form=self.infomin_form)
+                for view in (first, second)
+            ]
             return torch.stack(per_view).mean()
-        return orthogonality(first, second, permuted=name == "permuted_orthogonality")
+        permuted = name == "permuted_orthogonality"
+        return orthogonality(first, second, permuted=permuted, reduction=self.orthogonality_reduction)
 
     def gradient_by_z(self, z: Codes, masks: PairMasks) -> Codes:
         """The gradient of InfoMax, summed over rows, with respect to the normalized embedding.

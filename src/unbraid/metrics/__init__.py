@@ -1,5 +1,6 @@
 """Metrics of a code, with and without ground-truth factors: functions from arrays to a score and its details."""
 
+from unbraid.metrics.above_noise import NOISE, AboveNoise, above_noise
 from unbraid.metrics.active_dims import ActiveDims, active_dims
 from unbraid.metrics.background_distance import BackgroundDistance, background_distance
 from unbraid.metrics.background_norm import BackgroundNorm, background_norm
@@ -7,6 +8,7 @@ from unbraid.metrics.beta_vae_score import BetaVAEScore, beta_vae_score
 from unbraid.metrics.bootstrap import Bootstrap, bootstrap
 from unbraid.metrics.class_accuracy import ClassAccuracy, class_accuracy
 from unbraid.metrics.clustering import Clustering, clustering
+from unbraid.metrics.consistency import Consistency, consistency
 from unbraid.metrics.dci import DCI, dci
 from unbraid.metrics.direction import Direction
 from unbraid.metrics.disentanglement_gap import DisentanglementGap, disentanglement_gap
@@ -40,9 +42,11 @@ __all__ = [
     "IRS",
     "MCC",
     "MIG",
+    "NOISE",
     "SAP",
     "UDR",
     "W2",
+    "AboveNoise",
     "ActiveDims",
     "BackgroundDistance",
     "BackgroundNorm",
@@ -50,6 +54,7 @@ __all__ = [
     "Bootstrap",
     "ClassAccuracy",
     "Clustering",
+    "Consistency",
     "Direction",
     "DisentanglementGap",
     "Explicitness",
@@ -70,6 +75,7 @@ __all__ = [
     "StdRank",
     "TranslationDifficulty",
     "VariationPredictability",
+    "above_noise",
     "active_dims",
     "background_distance",
     "background_norm",
@@ -77,6 +83,7 @@ __all__ = [
     "bootstrap",
     "class_accuracy",
     "clustering",
+    "consistency",
     "cross_votes",
     "dci",
     "discretize",

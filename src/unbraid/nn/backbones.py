@@ -38,6 +38,8 @@ BACKBONES: Mapping[str, Callable[..., Network]] = {
     "conv": SmallConv,
     "resnet-18": partial(ResNet, depth=18),
     "resnet-34": partial(ResNet, depth=34),
+    "resnet-18-stride-2": partial(ResNet, depth=18, stem="stride-2"),
+    "resnet-34-stride-2": partial(ResNet, depth=34, stem="stride-2"),
     "mlp": MLPFeatures,
 }
 

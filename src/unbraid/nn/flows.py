@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from unbraid.custom_code import is_reference, require_known
 from unbraid.nn.base import Network
-from unbraid.nn.coupling import Coupling, conv_subnet, full_subnet
+from unbraid.nn.coupling import Coupling, Mixing, conv_subnet, full_subnet
 from unbraid.settings import require_shape
 from unbraid.types import Codes, Images, Observations
 
@@ -57,11 +57,12 @@ class RowFlow(Flow):
 
     Args:
         shape: Shape of one observation, with at least two dimensions in total.
-        blocks: Number of coupling blocks, each followed by a fixed permutation.
+        blocks: Number of coupling blocks, each followed by a fixed permutation or rotation.
         width: Width of both hidden layers in the networks of a block.
         volume_preserving: Whether the flow preserves volume (GIN); RealNVP otherwise.
-        identity: Whether the flow is initialized to the identity, up to the order of dimensions.
+        identity: Whether the flow is initialized to the identity, up to the mixing of dimensions.
         clamp: Maximum of the logarithm of a scale.
+        mixing: What follows each block: `permutation` or `rotation`.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class RowFlow(Flow):
         volume_preserving: bool = True,
         identity: bool = True,
         clamp: float = 2.0,
+        mixing: Mixing = "permutation",
     ) -> None:
         super().__init__()
         self.shape, self.latent_dim = tuple(shape), prod(shape)
@@ -83,7 +85,14 @@ class RowFlow(Flow):
             )
         subnet = full_subnet(width, identity=identity)
         self.blocks = nn.ModuleList(
-            Coupling(self.latent_dim, subnet, axis=0, volume_preserving=volume_preserving, clamp=clamp)
+            Coupling(
+                self.latent_dim,
+                subnet,
+                axis=0,
+                volume_preserving=volume_preserving,
+                clamp=clamp,
+                mixing=mixing,
+            )
             for _ in range(blocks)
         )
 
@@ -165,10 +174,19 @@ class ImageFlow(Flow):
         return x
 
 
+ROTATIONS = "mlp-rotations"  # the architecture of a fully connected flow with rotations
+
+
 def flow_for(shape: tuple[int, ...], architecture: str) -> Flow:
-    """The GIN flow for observations of a shape: convolutional for images unless the architecture is `mlp`."""
+    """The GIN flow for observations of a shape.
+
+    Convolutional for images unless the architecture is `mlp` or `mlp-rotations`; the latter has rotations in place of
+    permutations.
+    """
     if ":" in architecture and is_reference(architecture):
         return require_known(architecture, option="--architecture")(shape)
-    if len(shape) == 3 and architecture != "mlp":
+    if len(shape) == 3 and architecture not in ("mlp", ROTATIONS):
         return ImageFlow(shape)
-    return RowFlow(shape, width=max(10, prod(shape) // 2))  # 10 for ten columns, 392 for a digit's pixels
+    mixing: Mixing = "rotation" if architecture == ROTATIONS else "permutation"
+    width = max(10, prod(shape) // 2)  # 10 for ten columns, 392 for a digit's pixels
+    return RowFlow(shape, width=width, mixing=mixing)

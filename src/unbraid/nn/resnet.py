@@ -17,7 +17,8 @@ from unbraid.settings import require_shape
 from unbraid.types import Images
 
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3)}  # He et al., 2016, Table 1
-Stem = Literal["imagenet", "small"]
+Stem = Literal["imagenet", "stride-2", "small"]
+STEMS = {"imagenet": (7, 2), "stride-2": (3, 2), "small": (3, 1)}  # kernel and stride
 MIN_SIDE = 16  # pixels
 
 
@@ -30,7 +31,8 @@ class ResNet(Network):
         shape: Channels, height and width of an image; 64×64 and 96×96 in the paper; here any size from 16.
         depth: Number of layers: 18 or 34.
         stem: First layers: `imagenet` is a convolution of 7 with stride 2 and a pooling, as in the paper, so that
-            64×64 ends in maps of 2×2; `small` is a convolution of 3, as is usual at 32×32.
+            64×64 ends in maps of 2×2; `stride-2` is a convolution of 3 with stride 2, with which it ends in 4×4;
+            `small` is a convolution of 3, as is usual at 32×32.
         width: Channels of the first group; the number of features is eight times the width.
     """
 
@@ -45,13 +47,13 @@ class ResNet(Network):
                 f"A ResNet requires images (channels, height, width) of at least {MIN_SIDE} pixels per side; got "
                 f"{shape}."
             )
+        if stem not in STEMS:
+            raise ValueError(f"stem must be one of {', '.join(STEMS)}; got {stem!r}.")
         self.shape, self.features = shape, 8 * width
-        large = stem == "imagenet"
-        first = nn.Conv2d(
-            shape[0], width, 7 if large else 3, 2 if large else 1, 3 if large else 1, bias=False
-        )
+        kernel, stride = STEMS[stem]
+        first = nn.Conv2d(shape[0], width, kernel, stride, kernel // 2, bias=False)
         self.stem = nn.Sequential(first, BatchNorm2d(width), nn.ReLU())
-        if large:
+        if stem == "imagenet":
             self.stem.append(nn.MaxPool2d(3, 2, 1))
         blocks: list[nn.Module] = []
         before = width

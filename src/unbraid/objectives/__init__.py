@@ -46,7 +46,14 @@ from unbraid.objectives.pairwise_kl import pairwise_kl
 from unbraid.objectives.reconstruction_distance import Distance, reconstruction_distance, require_distance
 from unbraid.objectives.reweighting import adversarial_terms, normalized_weights
 from unbraid.objectives.shared_dims import average_posterior, product_posterior, replace_shared, shared_mask
-from unbraid.objectives.subembeddings import hessian_blocks, infomin, orthogonality, unit_subembeddings
+from unbraid.objectives.subembeddings import (
+    InfoMinForm,
+    Reduction,
+    hessian_blocks,
+    infomin,
+    orthogonality,
+    unit_subembeddings,
+)
 from unbraid.objectives.total_correlation import Decomposition, Sampling, decompose, total_correlation
 from unbraid.objectives.translation import Translator, two_rows
 from unbraid.objectives.translator_spec import (
@@ -65,12 +72,14 @@ __all__ = [
     "Directions",
     "Distance",
     "Divergence",
+    "InfoMinForm",
     "Likelihood",
     "MLPTranslator",
     "MLPTranslatorSGD",
     "Normal",
     "Pixels",
     "PlainTranslator",
+    "Reduction",
     "Sampling",
     "Translator",
     "TranslatorSpec",

@@ -5,6 +5,7 @@ Subembeddings are one tensor (rows, subembeddings, dimensions). All but those of
 """
 
 from itertools import permutations
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -15,16 +16,19 @@ from unbraid.distributed import all_gather, rank
 from unbraid.types import Scalar
 
 Subembeddings = Float[Tensor, "b s e"]
+InfoMinForm = Literal["corrected", "printed"]
+Reduction = Literal["sum", "mean"]
 
 
-def infomin(z: Subembeddings, *, temperature: float) -> Scalar:
-    r"""Negated InfoNCE between subembeddings, which minimizes a lower bound on mutual information (Eq. 4).
+def infomin(z: Subembeddings, *, temperature: float, form: InfoMinForm = "corrected") -> Scalar:
+    r"""Negated InfoNCE between subembeddings (Eq. 4), a mean over the rows of one view.
 
     .. math:: R = \sum_{k ≠ k'} \frac1b \sum_i
-              \log \frac{\exp(z_{i,k} \cdot z_{i,k'} / τ)}{\sum_a \exp(z_{i,k} \cdot z_{a,k'} / τ)}
+              \log \frac{\exp(z_{i,k} \cdot z_{i,k'} / τ)}{\sum_a \exp(z_{i,k} \cdot z_{a,m} / τ)}
 
-    The rows are those of one view. The paper prints z_{a,k} in the denominator; the ratio would then not be a
-    probability.
+    `corrected` has m = k' and all rows a: the ratio is a probability, and R a lower bound on mutual information less a
+    constant. `printed` has m = k, as the paper prints it, and all rows a but i, as in InfoMax (Eq. 1): R then falls
+    when subembeddings k of different images come closer, against InfoMax.
     """
     everyone = all_gather(z)
     rows = torch.arange(len(z), device=z.device)[:, None] + rank() * len(z)
@@ -32,17 +36,25 @@ def infomin(z: Subembeddings, *, temperature: float) -> Scalar:
     for k, other in permutations(range(z.shape[1]), 2):
         with torch.autocast(z.device.type, enabled=False):  # which would round the similarities
             similarity = z[:, k] @ everyone[:, other].T / temperature
-        total = total + similarity.log_softmax(1).gather(1, rows).mean()
+            if form == "corrected":
+                normalizer = similarity.logsumexp(1)
+            else:
+                within = z[:, k] @ everyone[:, k].T / temperature
+                normalizer = within.scatter(1, rows, -torch.inf).logsumexp(1)
+        total = total + (similarity.gather(1, rows)[:, 0] - normalizer).mean()
     return total
 
 
-def orthogonality(z1: Subembeddings, z2: Subembeddings, *, permuted: bool = False) -> Scalar:
-    r"""The absolute cosines between subembeddings of both views of an image (Eq. 5), a mean over i and j.
+def orthogonality(
+    z1: Subembeddings, z2: Subembeddings, *, permuted: bool = False, reduction: Reduction = "sum"
+) -> Scalar:
+    r"""The absolute cosines between subembeddings of both views of an image (Eq. 5), a mean over the views i.
 
-    .. math:: R = \sum_{k ≠ k'} \frac1{2b} \sum_i \frac12 \sum_{j ∈ \{i, i'\}} |z_{i,k} \cdot z_{j,k'}|
+    .. math:: R = \sum_{k ≠ k'} \frac1{2b} \sum_i \sum_{j ∈ \{i, i'\}} |z_{i,k} \cdot z_{j,k'}|
 
-    with i' the other view of i. With `permuted`, the dimensions of :math:`z_{i,k}` are permuted first, with one
-    permutation for all rows per call, from torch's default generator (Eq. 6).
+    with i' the other view of i; with the reduction `mean` half of it, a mean over j. With `permuted`, the dimensions of
+    :math:`z_{i,k}` are permuted first, with one permutation for all rows per call, from torch's default generator
+    (Eq. 6).
     """
     moved = z1, z2
     if permuted:
@@ -50,8 +62,9 @@ def orthogonality(z1: Subembeddings, z2: Subembeddings, *, permuted: bool = Fals
         moved = z1.index_select(2, order), z2.index_select(2, order)
     pairs = [(a, b) for a in moved for b in (z1, z2)]
     cosines = torch.stack([(a[:, :, None] * b[:, None]).sum(3) for a, b in pairs])  # (4, b, k, k')
-    between = cosines.abs().mean((0, 1))
-    return between.sum() - between.diagonal().sum()
+    between = cosines.abs().mean((0, 1))  # over i and j
+    mean = between.sum() - between.diagonal().sum()
+    return 2 * mean if reduction == "sum" else mean
 
 
 def hessian_blocks(gradient: Subembeddings, *, epsilon: float = 1e-12) -> Scalar:

@@ -66,10 +66,14 @@ def variable(
         values: Offsets from the class mean, in standard deviations of the dimension over the data.
     """
     decoded, area = _traverse(model, means.codes, dim, values)
-    parts = [torch.cat([decoded[:, index], area[index, None]]) for index in range(len(means.names))]
+    decoded, heat = _in_color(decoded), heat_map(area)
+    parts = [torch.cat([decoded[:, index], heat[index, None]]) for index in range(len(means.names))]
     rows = [Row(name, images) for name, images in zip(means.names, parts, strict=True)]
     columns = (*(f"{value:g}".replace("-", "−") for value in values), "area")
-    caption = "Class means with one dimension shifted by multiples of its std. Last column: |x(1) − x(−1)|."
+    caption = (
+        "Class means with one dimension shifted by multiples of its std. Last column: heat map of |x(1) − x(−1)|, from "
+        "black over red to white."
+    )
     return Figure(tuple(rows), columns, caption)
 
 
@@ -95,14 +99,27 @@ def variables(
     for dim in dims:
         decoded, _ = _traverse(model, means[shown], dim, (-2.0, 0.0, 2.0))
         _, area = _traverse(model, means, dim, (0.0,))
-        images = torch.cat([decoded.transpose(0, 1).flatten(0, 1), area.mean(0, keepdim=True)])
+        heat = heat_map(area.mean(0, keepdim=True))
+        images = torch.cat([_in_color(decoded.transpose(0, 1).flatten(0, 1)), heat])
         rows.append(Row(f"dimension {dim}", images, f"std {float(stds[dim]):.2f}"))
     columns = (*(["−2", "0", "2"] * len(shown)), "area")
     caption = (
         "Each row shifts one dimension of several class means by −2, 0 and 2 times its std over the data. Last image: "
-        "|x(1) − x(−1)|, the mean over all classes."
+        "heat map of |x(1) − x(−1)|, the mean over all classes."
     )
     return Figure(tuple(rows), columns, caption)
+
+
+def heat_map(area: Images) -> Float[torch.Tensor, "n 3 h w"]:
+    """Changes of images in color, from none in black over red and yellow to the largest of all in white."""
+    amount = area.mean(1, keepdim=True)
+    amount = amount / amount.max().clamp(min=torch.finfo(amount.dtype).tiny)
+    return torch.cat([3 * amount - shift for shift in range(3)], 1).clamp(0, 1)
+
+
+def _in_color(images: Float[torch.Tensor, "*n c h w"]) -> Float[torch.Tensor, "*n d h w"]:
+    """Gray images with three equal channels; others as they are."""
+    return images.expand(*images.shape[:-3], 3, -1, -1) if images.shape[-3] == 1 else images
 
 
 def _stds(model: Model) -> Float[torch.Tensor, " d"]:

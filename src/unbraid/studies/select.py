@@ -63,7 +63,7 @@ def select(
 
     Args:
         folder: Study folder.
-        by: Criterion: udr, model-centrality, relative-translation or translation-difficulty.
+        by: Criterion: udr, consistency, model-centrality, relative-translation or translation-difficulty.
         num_samples: Number of observations to encode; model-centrality generates its own.
         seed: Random seed for sampling.
         root: Data root of official files.

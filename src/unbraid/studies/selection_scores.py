@@ -5,6 +5,8 @@
 `translation-difficulty`: Unsupervised Disentanglement Learning by Intervention, 2021. In nats over all features, among
 models with an active feature; lower is better.
 `relative-translation`: The difficulty of the active features relative to their mean image; lower is better.
+`consistency`: Ours. Restarts of one setting on one dataset should have the same dimensions everywhere; higher is
+better.
 """
 
 import json
@@ -19,8 +21,10 @@ from unbraid.evaluation import Sample, evaluate
 from unbraid.methods import HasPosterior
 from unbraid.metrics import (
     UDR,
+    Consistency,
     ModelCentrality,
     TranslationDifficulty,
+    consistency,
     cross_votes,
     kl_per_dim,
     model_centrality,
@@ -47,21 +51,8 @@ def _by_udr(
 ) -> dict[str, float]:
     """Compares models with the same settings and different seeds, as in the paper."""
     scores: dict[str, float] = {}
-
-    def settings(candidate: Candidate) -> Any:
-        options = {name: value for name, value in candidate.plan.options.items() if name != "seed"}
-        return candidate.plan.method_name, candidate.run.data_name, to_json(options)
-
-    for group in _groups(candidates, settings):
-        if len(group) < 2:
-            left_out[group[0].run.folder.name] = (
-                "UDR compares seeds of one setting, and this setting has a single seed."
-            )
-            continue
-        encoded = [
-            Sample(one.model.method, _on_device(one), size=min(samples, len(one.dataset)), seed=seed)
-            for one in group
-        ]
+    for group in _restarts(candidates, left_out, "UDR"):
+        encoded = _encoded(group, samples=samples, seed=seed)
         kl = None
         if all(isinstance(one.model.method, HasPosterior) for one in group):
             kl = [
@@ -71,6 +62,43 @@ def _by_udr(
         per_model = udr([sample.codes for sample in encoded], kl=kl).per_model
         scores |= {one.run.folder.name: float(score) for one, score in zip(group, per_model, strict=True)}
     return scores
+
+
+def _by_consistency(
+    candidates: Sequence[Candidate], left_out: dict[str, str], *, samples: int, seed: int
+) -> dict[str, float]:
+    """Compares models with the same settings and data and different seeds."""
+    scores: dict[str, float] = {}
+    for group in _restarts(candidates, left_out, "Consistency"):
+        per_model = consistency(
+            [sample.codes for sample in _encoded(group, samples=samples, seed=seed)]
+        ).per_model
+        scores |= {one.run.folder.name: float(score) for one, score in zip(group, per_model, strict=True)}
+    return scores
+
+
+def _restarts(
+    candidates: Sequence[Candidate], left_out: dict[str, str], criterion: str
+) -> list[list[Candidate]]:
+    """The models of each setting that has several seeds."""
+
+    def settings(candidate: Candidate) -> Any:
+        options = {name: value for name, value in candidate.plan.options.items() if name != "seed"}
+        return candidate.plan.method_name, candidate.run.data_name, to_json(options)
+
+    groups = _groups(candidates, settings)
+    for group in (group for group in groups if len(group) < 2):
+        left_out[group[0].run.folder.name] = (
+            f"{criterion} compares seeds of one setting, and this setting has a single seed."
+        )
+    return [group for group in groups if len(group) > 1]
+
+
+def _encoded(group: Sequence[Candidate], *, samples: int, seed: int) -> list[Sample]:
+    return [
+        Sample(one.model.method, _on_device(one), size=min(samples, len(one.dataset)), seed=seed)
+        for one in group
+    ]
 
 
 def _by_model_centrality(
@@ -166,6 +194,7 @@ class Criterion(NamedTuple):
 
 CRITERIA = {
     "udr": Criterion(_by_udr, UDR.higher_is_better),
+    "consistency": Criterion(_by_consistency, Consistency.higher_is_better),
     "model-centrality": Criterion(_by_model_centrality, ModelCentrality.higher_is_better),
     "relative-translation": Criterion(_by_relative_translation, TranslationDifficulty.higher_is_better),
     "translation-difficulty": Criterion(_by_translation_difficulty, TranslationDifficulty.higher_is_better),

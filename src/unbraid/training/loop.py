@@ -13,7 +13,7 @@ from torch import Generator
 from unbraid.data import Dataset, Draw
 from unbraid.distributed import any_rank, rank, shard_batch, world_size
 from unbraid.files import write_tensors
-from unbraid.methods import ClosedForm, HasPostTraining, Method
+from unbraid.methods import ClosedForm, HasMeasurements, HasPostTraining, Method
 from unbraid.progress import Stopped, progress
 from unbraid.runs import Run
 from unbraid.seeds import derive_seed
@@ -29,6 +29,7 @@ from unbraid.training.checkpoint import (
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
 from unbraid.training.estimate import estimate
+from unbraid.training.measure import measurements
 from unbraid.training.post_training import run_post_training, weights_if_ended
 from unbraid.training.process import versions
 from unbraid.training.step import NonFiniteDetector, TrainingStep, terms_as_floats
@@ -52,9 +53,8 @@ class Trainer:
         run: The run folder; training continues from its checkpoint. Nothing is written before the first step.
         val_dataset: The held-out observations of the validation loss.
         loop: What to show and save on the way.
-        varying: Numeric options in which this training differs from others that share the CUDA device; None for a
-            training that runs alone. A training that shares the device has its own stream and noise, and shows no
-            progress.
+        varying: Numeric options in which this training differs from others that share the CUDA device, with its own
+            stream and noise and without progress; None for a training that runs alone.
     """
 
     def __init__(
@@ -240,6 +240,7 @@ class Trainer:
     def _log(self) -> None:
         self._nonfinite.raise_if_found(self.run.folder)
         terms = terms_as_floats(self.terms)
+        terms |= measurements(self, self.method) if isinstance(self.method, HasMeasurements) else {}
         if self._history is not None:
             self._history.add(self.state.step, terms)
         if self.bar is not None:
@@ -251,8 +252,7 @@ class Trainer:
         if not math.isfinite(loss):
             raise FloatingPointError(f"Training stopped at step {state.step}: the validation loss is {loss}.")
         improved = loss < state.best
-        state.since_best = 0 if improved else state.since_best + 1
-        state.best = min(state.best, loss)
+        state.best, state.since_best = min(state.best, loss), 0 if improved else state.since_best + 1
         if improved and self.is_rank_zero:
             write_tensors(self.run.new_path("best.safetensors"), self.method.state_dict())
         if self._history is not None:

@@ -26,9 +26,11 @@ def decayed(start: float, end: float, steps: int = 600, **more: object) -> dict[
 
 
 def plain(noise: float) -> dict[str, object]:
-    """80 epochs of ten steps; the learning rate is divided by ten for the last 30 (Sec. 4.2)."""
+    """80 epochs of ten steps; the learning rate is divided by ten for the last 30 (Sec. 4.2). The noise is added to the
+    sets once, before training."""
     return {
-        "noise": noise,
+        "noise": 0.0,
+        "fixed_noise": noise,
         "steps": 800,
         "batch_size": 1000,
         "optimizer": Adam(1e-2),

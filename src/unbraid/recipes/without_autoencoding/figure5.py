@@ -1,13 +1,15 @@
 """InfoMax and InfoMin terms during training: Burns et al., 2021, Fig. 5.
 
-Both terms are in the history of the run; `unbraid report` draws them. The paper's figure has no numbers: both terms are
-constant until about 55,000 steps, then both decrease.
+The run is the first of `table2`. Both terms are in its history; `unbraid report` draws them. The paper's figure has no
+numbers: both terms are constant until about 55,000 steps, then both decrease.
 """
 
-from unbraid.recipes.without_autoencoding import plan
+from unbraid.recipes.without_autoencoding.table2 import infomin
 from unbraid.studies import Plan
+
+SCALES = ("quick", "short", "paper")
 
 
 def runs(scale: str) -> list[Plan]:
-    """InfoMin with the smaller weight; the paper does not state the weight."""
-    return [plan(scale, "subinfomax", lambda_infomin=0.001, seed=0)]
+    """InfoMin as printed with the smaller weight; the paper does not state the weight."""
+    return [infomin(scale, "printed", 0.001)]

@@ -6,9 +6,10 @@ split, with a seed that `findings` does not use. `quick` uses one setting of eac
 """
 
 from unbraid.recipes.without_autoencoding import INDEPENDENT
-from unbraid.recipes.without_autoencoding.findings import subembeddings
+from unbraid.recipes.without_autoencoding.findings import MEAN, subembeddings
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short")
 STEPS = 3_000
 SEED = 100
 SIZES = [{"embedding_dim": e, "temperature": t} for e in (16, 64, 128) for t in (0.1, 0.2, 0.5)]
@@ -38,5 +39,6 @@ def runs(scale: str) -> list[Plan]:
     base = subembeddings(scale, seed=SEED, steps=200 if quick else STEPS)
     base = replace(base, evaluation={**base.evaluation, "test_split": "validation"})
     ours = replace(base, method=INDEPENDENT)
+    base = replace(base, **MEAN)
     grids = [(base, grid) for grid in (SIZES, *GRID.values())] + [(ours, grid) for grid in OURS.values()]
     return [replace(plan, **setting) for plan, grid in grids for setting in (grid[:1] if quick else grid)]

@@ -1,8 +1,12 @@
-"""InfoMin on digit and background class, by its weight: Burns et al., 2021, Table 2."""
+"""InfoMin on digit and background class, by its weight: Burns et al., 2021, Table 2.
+
+Eq. 4 as printed, whose numbers are the paper's, and in its corrected form.
+"""
 
 from unbraid.recipes.without_autoencoding import cells, plan
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
 TABLE = {  # by weight and strand: probe accuracy of digit class and background class in %
     0.001: {
         **{"r": (97.0, 63.1), "r0": (97.0, 62.8), "r1": (97.0, 63.0)},
@@ -16,10 +20,19 @@ TABLE = {  # by weight and strand: probe accuracy of digit class and background 
 PUBLISHED = {
     key: value
     for weight, table in TABLE.items()
-    for key, value in cells("subinfomax", f"lambda_infomin={weight}", "dc-bc", table).items()
+    for key, value in cells(
+        "subinfomax", f"infomin_form=printed, lambda_infomin={weight}", "dc-bc", table
+    ).items()
 }
+FORMS = ("printed", "corrected")
 
 
 def runs(scale: str) -> list[Plan]:
-    """One run per weight."""
-    return [plan(scale, "subinfomax", strands=("r", "z"), lambda_infomin=weight, seed=0) for weight in TABLE]
+    """One run per form and weight."""
+    return [infomin(scale, form, weight) for form in FORMS for weight in TABLE]
+
+
+def infomin(scale: str, form: str, weight: float, variant: str = "dc-bc") -> Plan:
+    """InfoMin with a weight, evaluated on r and z; one seed."""
+    options = {"infomin_form": form, "lambda_infomin": weight, "seed": 0}
+    return plan(scale, "subinfomax", variant, strands=("r", "z"), **options)

@@ -3,6 +3,7 @@
 from unbraid.recipes.without_autoencoding import cells, plan
 from unbraid.studies import Plan, replace
 
+SCALES = ("quick", "short", "paper")
 # By regularizer and weight: z, z0, z1 and the gap |C(z0) - C(z1)|, each for digit and background.
 TABLE = {
     ("lambda_orthogonality", 0.001): ((97.0, 62.4), (76.6, 48.4), (73.2, 54.0), (3.4, 5.6)),

@@ -4,6 +4,7 @@ from unbraid.recipes.without_autoencoding import cells
 from unbraid.recipes.without_autoencoding.table3 import ROWS, regularized
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
 # By regularizer and weight: z, z0, z1 and the gap |C(z0) - C(z1)|, each for digit and location.
 TABLE = {
     ("lambda_orthogonality", 0.001): ((82.6, 99.6), (44.3, 99.4), (33.6, 99.5), (10.7, 0.1)),

@@ -8,6 +8,8 @@ of `disentanglement_gap` classify it.
 from unbraid.recipes.without_autoencoding.table3 import regularized
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
+
 
 def runs(scale: str) -> list[Plan]:
     """Six seeds; two at quick scale."""

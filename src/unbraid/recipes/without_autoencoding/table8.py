@@ -6,6 +6,7 @@ from unbraid.recipes.without_autoencoding import cells
 from unbraid.recipes.without_autoencoding.table3 import ROWS, regularized
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
 # Of each run z, z0, z1 and the gap, each for digit and background, in percent. The first run is Table 3's.
 RUNS = (
     ((97.2, 61.6), (88.0, 56.9), (82.2, 60.0), (5.8, 3.1)),

@@ -5,6 +5,7 @@ from unbraid.recipes.without_autoencoding.table3 import regularized
 from unbraid.recipes.without_autoencoding.table8 import mean
 from unbraid.studies import Plan
 
+SCALES = ("quick", "short", "paper")
 # Of each run z, z0, z1 and the gap, each for digit and background, in percent. The first run is Table 3's.
 RUNS = (
     ((93.6, 56.3), (74.7, 42.4), (57.5, 50.9), (17.2, 8.5)),
