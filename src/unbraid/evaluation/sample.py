@@ -39,7 +39,7 @@ class Sample(NoisyCodes, GroundTruth):
         _ = self.all_codes  # encoded once for all strands
         other = copy.copy(self)
         for name in ("codes", "sampled_codes", "background_codes", "background_sampled_codes"):
-            other.__dict__.pop(name, None)
+            vars(other).pop(name, None)
         other.strand = strand
         return other
 
@@ -82,7 +82,7 @@ class Sample(NoisyCodes, GroundTruth):
         other = copy.copy(self)
         for name in list(vars(other)):
             if isinstance(getattr(type(self), name, None), cached_property):
-                del other.__dict__[name]
+                del vars(other)[name]
         other._rows, other.size = rows, len(rows)
         return other
 

@@ -90,7 +90,7 @@ class Coupling(nn.Module):
 
     def _rotated(self, matrix: Float[Tensor, "c c"], y: Values) -> Values:
         with torch.autocast(y.device.type, enabled=False):  # which would round the codes
-            return torch.tensordot(matrix, y, ([1], [self.axis])).movedim(0, self.axis)
+            return torch.tensordot(matrix, y, dims=([1], [self.axis])).movedim(0, self.axis)  # type: ignore[arg-type]
 
     def _scale_and_shift(self, network: nn.Module, x: Values) -> tuple[Values, Values]:
         r, t = network(x).to(x.dtype).chunk(2, self.axis)

@@ -5,12 +5,14 @@ memorize sets that never change; the knees on training and on test digits, of wh
 show how far it does. Both are logged through training.
 """
 
+from typing import Any
+
 from unbraid.recipes.augmented_gin.figure2 import augmented, on_both_splits
 from unbraid.studies import Plan
 
 SCALES = ("quick", "short")
-FRESH_NOISE: dict[str, object] = {"noise": 0.01, "fixed_noise": 0.0}
-SETTINGS: tuple[dict[str, object], ...] = ({}, FRESH_NOISE, {**FRESH_NOISE, "fresh_each_step": True})
+FRESH_NOISE: dict[str, Any] = {"noise": 0.01, "fixed_noise": 0.0}
+SETTINGS: tuple[dict[str, Any], ...] = ({}, FRESH_NOISE, {**FRESH_NOISE, "fresh_each_step": True})
 HELD_OUT = 1 / 30  # of the training digits: 2,000
 
 

@@ -7,6 +7,8 @@ and 4,000 steps, because with the paper's eight dimensions per subembedding the 
 two points of the run without a regularizer: `python benchmarks/subembeddings.py STUDY` checks both.
 """
 
+from typing import Any
+
 from unbraid.recipes.without_autoencoding import INDEPENDENT, plan, supervised, with_steps
 from unbraid.studies import Plan, replace
 
@@ -49,5 +51,7 @@ def runs(scale: str) -> list[Plan]:
 
 def subembeddings(scale: str, *, seed: int, steps: int) -> Plan:
     """Two subembeddings without a regularizer."""
-    sizes = {"embedding_dim": 32} if scale == "quick" else {"embedding_dim": 128, "temperature": 0.1}
+    sizes: dict[str, Any] = (
+        {"embedding_dim": 32} if scale == "quick" else {"embedding_dim": 128, "temperature": 0.1}
+    )
     return with_steps(plan(scale, "subinfomax", seed=seed, **sizes), steps)
