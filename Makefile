@@ -51,7 +51,7 @@ lint: develop
 
 test: lint
 	@echo "== Running all tests"
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: an hour, continued where it was interrupted.
 faults: develop
