@@ -5,7 +5,6 @@ arXiv:1807.03039; volume-preserving as in GIN, Sorrenson et al., 2020, arXiv:200
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 
 Values = Float[Tensor, "..."]  # channels are along the axis of the layer
 Subnet = Callable[[int, int], nn.Module]  # channels in, channels out
-Mixing = Literal["permutation", "rotation"]
+MIXINGS = ("permutation", "rotation")
 
 
 class Coupling(nn.Module):
@@ -45,14 +44,14 @@ class Coupling(nn.Module):
         axis: int,
         volume_preserving: bool = True,
         clamp: float = 2.0,
-        mixing: Mixing = "permutation",
+        mixing: str = "permutation",
     ) -> None:
         super().__init__()
-        if mixing not in get_args(Mixing):
-            raise ValueError(f"mixing must be {' or '.join(get_args(Mixing))}; got {mixing!r}.")
+        if mixing not in MIXINGS:
+            raise ValueError(f"mixing must be {' or '.join(MIXINGS)}; got {mixing!r}.")
         self.sizes = (channels // 2, channels - channels // 2)
         self.axis, self.volume_preserving, self.clamp = axis, volume_preserving, clamp
-        self.mixing: Mixing = mixing
+        self.mixing = mixing
         first, second = self.sizes
         self.to_first, self.to_second = subnet(second, 2 * first), subnet(first, 2 * second)
         if mixing == "permutation":

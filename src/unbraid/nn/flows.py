@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from unbraid.custom_code import is_reference, require_known
 from unbraid.nn.base import Network
-from unbraid.nn.coupling import Coupling, Mixing, conv_subnet, full_subnet
+from unbraid.nn.coupling import Coupling, conv_subnet, full_subnet
 from unbraid.settings import require_shape
 from unbraid.types import Codes, Images, Observations
 
@@ -74,7 +74,7 @@ class RowFlow(Flow):
         volume_preserving: bool = True,
         identity: bool = True,
         clamp: float = 2.0,
-        mixing: Mixing = "permutation",
+        mixing: str = "permutation",
     ) -> None:
         super().__init__()
         self.shape, self.latent_dim = tuple(shape), prod(shape)
@@ -187,6 +187,6 @@ def flow_for(shape: tuple[int, ...], architecture: str) -> Flow:
         return require_known(architecture, option="--architecture")(shape)
     if len(shape) == 3 and architecture not in ("mlp", ROTATIONS):
         return ImageFlow(shape)
-    mixing: Mixing = "rotation" if architecture == ROTATIONS else "permutation"
+    mixing = "rotation" if architecture == ROTATIONS else "permutation"
     width = max(10, prod(shape) // 2)  # 10 for ten columns, 392 for a digit's pixels
     return RowFlow(shape, width=width, mixing=mixing)

@@ -4,8 +4,6 @@ Convolutions are initialized as in He et al., 2015: normal, scaled by the number
 paper, except for the optional stem: the stem of the paper is for images of 224 pixels per side.
 """
 
-from typing import Literal
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -17,7 +15,6 @@ from unbraid.settings import require_shape
 from unbraid.types import Images
 
 BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3)}  # He et al., 2016, Table 1
-Stem = Literal["imagenet", "stride-2", "small"]
 STEMS = {"imagenet": (7, 2), "stride-2": (3, 2), "small": (3, 1)}  # kernel and stride
 MIN_SIDE = 16  # pixels
 
@@ -37,7 +34,7 @@ class ResNet(Network):
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], *, depth: int = 34, stem: Stem = "imagenet", width: int = 64
+        self, shape: tuple[int, int, int], *, depth: int = 34, stem: str = "imagenet", width: int = 64
     ) -> None:
         super().__init__()
         if depth not in BLOCKS:

@@ -28,7 +28,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "cnn": {"feature_dim": 128, "batch_size": 128},
     "cnn-beta-vae": WEIGHED | {"beta": 4.0},
     # Values that are not in training are encoded as zeros, which VFAE is to see in training: docs/methods/vfae.md.
-    "vfae": WEIGHED | {"lambda_invariance": 1000.0, "nuisance_dropout": 0.25},
+    "vfae": WEIGHED | {"lambda_invariance": 1000.0},
     "cai": {"feature_dim": 32, "lambda_invariance": 0.1},
     "cvib": WEIGHED | {"lambda_class": 100.0, "lambda_invariance": 1.0},
     "uai": {"lambda_class": 1000.0, "lambda_invariance": 1.0},
