@@ -12,7 +12,7 @@ from unbraid.nn.base import Decoder, Encoder
 from unbraid.nn.channelwise import Channelwise
 from unbraid.nn.norms import NORMS, Normalization
 from unbraid.nn.standardize import Standardize
-from unbraid.nn.strided_conv import DownConv, UpConv
+from unbraid.nn.strided_conv import ConvStack, DownConv, UpConv
 from unbraid.settings import require_shape
 from unbraid.types import Codes, Gaussian, Images
 
@@ -118,7 +118,7 @@ class ConvEncoder(Encoder):
         for width in layers.hidden:
             modules += [nn.Linear(before, width), *([] if layers.linear else [nn.ReLU()])]
             before = width
-        trunk = nn.Sequential(*modules)
+        trunk = ConvStack(*modules)
         self.trunk = Channelwise(trunk) if channelwise else trunk
         self.heads = nn.Linear(before, 2 * latent_dim)  # mean and log-variance
 
@@ -156,7 +156,7 @@ class ConvDecoder(Decoder):
             modules += [UpConv(before, channels), *_activation(layers, channels)]
             before = channels
         modules.append(nn.Conv2d(before, shape[0], 3, padding=1) if layers.stem else UpConv(before, shape[0]))
-        self.layers = nn.Sequential(*modules)
+        self.layers = ConvStack(*modules)
 
     def forward(self, z: Codes) -> Images:
         x = self.layers(z)

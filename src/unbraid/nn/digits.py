@@ -4,7 +4,7 @@ Tables 6 and 7. All weights have PyTorch's default initialization."""
 from torch import nn
 
 from unbraid.nn.base import Decoder, Encoder
-from unbraid.nn.strided_conv import DownConv, UpConv
+from unbraid.nn.strided_conv import ConvStack, DownConv, UpConv
 from unbraid.settings import require_shape
 from unbraid.types import Codes, Gaussian, Images
 
@@ -31,7 +31,7 @@ class DigitEncoder(Encoder):
         for width in hidden:
             modules.append(nn.Linear(before, width))
             before = width
-        self.trunk = nn.Sequential(*modules)
+        self.trunk = ConvStack(*modules)
         self.heads = nn.Linear(before, 2 * latent_dim)  # mean and log-variance
 
     def forward(self, x: Images) -> Gaussian:
@@ -53,7 +53,7 @@ class DigitDecoder(Decoder):
         super().__init__()
         self.shape, self.latent_dim = shape, latent_dim
         maps = _quarter(shape)
-        self.layers = nn.Sequential(
+        self.layers = ConvStack(
             nn.Linear(latent_dim, 64 * maps**2),
             nn.ReLU(),
             nn.Unflatten(1, (64, maps, maps)),

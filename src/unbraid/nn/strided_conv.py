@@ -1,10 +1,12 @@
-"""Convolutions and transposed convolutions of stride 2, also implemented as matrix products.
+"""Convolutions and transposed convolutions of stride 2, with the activation before them.
 
 For small models on a GPU, a convolution spends most of its time in short kernels for memory layouts and partial sums.
-If a convolution consists of slices and one matrix product, torch.compile fuses all slices, biases and activations
-between two products into one kernel, and several models that train concurrently become batched products.
+Here a layer is one kernel of `conv_kernels`, with its activation and bias, for one model as for a stack of models.
+Where the kernels cannot be built, a compiled layer is slices and one matrix product, and others are PyTorch's.
 """
 
+from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -12,11 +14,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.nn import conv_ops
+
 Maps = Float[Tensor, "_ _ _ _"]  # images or feature maps: batch, channels, height, width
 
 # An image is split into four planes by the parity of row and column. Entry k of a kernel (along either axis) reads
 # the plane of parity p, shifted by o, with (p, o) = TAPS[kernel size][k].
 TAPS = {4: ((1, -1), (0, 0), (1, 0), (0, 1)), 2: ((0, 0), (1, 0))}
+NO_ACTIVATION = 1.0  # the slope of a leaky ReLU that changes nothing
 MAX_IMAGE_CHANNELS = 4  # outputs with more channels are feature maps
 
 
@@ -30,13 +35,15 @@ class DownConv(nn.Conv2d):
         super().__init__(in_channels, out_channels, kernel, 2, padding=(kernel - 2) // 2 + border)
         self.border = border
 
-    def forward(self, x: Maps) -> Maps:
+    def forward(self, x: Maps, slope: float = NO_ACTIVATION) -> Maps:
+        """The convolution of a leaky ReLU of x with the given slope below 0."""
+        assert self.bias is not None
+        if _uses_kernels(x, self.weight):
+            return _by_kernel(conv_ops.down, _padded(x, self.border), self.weight, self.bias, slope)
+        x = _activated(x, slope)
         if not _compiled_for_cuda(x):
             return super().forward(x)
-        assert self.bias is not None
-        return downsample_by_matmul(
-            F.pad(x, (self.border,) * 4) if self.border else x, self.weight, self.bias
-        )
+        return downsample_by_matmul(_padded(x, self.border), self.weight, self.bias)
 
 
 class UpConv(nn.ConvTranspose2d):
@@ -45,13 +52,31 @@ class UpConv(nn.ConvTranspose2d):
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__(in_channels, out_channels, 4, 2, padding=1)
 
-    def forward(self, x: Maps) -> Maps:  # type: ignore[override]
+    def forward(self, x: Maps, slope: float = NO_ACTIVATION) -> Maps:  # type: ignore[override]
+        """The transposed convolution of a leaky ReLU of x with the given slope below 0."""
         assert self.bias is not None
+        if _uses_kernels(x, self.weight):
+            return _by_kernel(conv_ops.up, x, self.weight, self.bias, slope)
+        x = _activated(x, slope)
         if _compiled_for_cuda(x):
             return upsample_by_matmul(x, self.weight, self.bias)
         if self.out_channels <= MAX_IMAGE_CHANNELS and _eager_on_cpu(x, self.weight):
             return _UpConvToImage.apply(x, self.weight, self.bias)  # type: ignore[return-value]
         return super().forward(x)
+
+
+class ConvStack(nn.Sequential):
+    """Layers in sequence; a convolution of stride 2 applies the activation before it as it reads its input."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        slope = NO_ACTIVATION  # of an activation that the next layer applies
+        for layer, after in zip_longest(self, list(self)[1:]):
+            if isinstance(after, DownConv | UpConv) and isinstance(layer, nn.ReLU | nn.LeakyReLU):
+                slope = layer.negative_slope if isinstance(layer, nn.LeakyReLU) else 0.0
+                continue
+            x = layer(x, slope) if isinstance(layer, DownConv | UpConv) else layer(x)
+            slope = NO_ACTIVATION
+        return x
 
 
 def downsample_by_matmul(x: Maps, weight: Float[Tensor, "o i k k"], bias: Float[Tensor, " o"]) -> Maps:
@@ -112,6 +137,28 @@ def _offset(plane: Float[Tensor, "b h w c"], rows: int, columns: int) -> Float[T
     height, width = plane.shape[1:3]
     overlap = plane[:, max(rows, 0) : height + min(rows, 0), max(columns, 0) : width + min(columns, 0)]
     return F.pad(overlap, (0, 0, max(-columns, 0), max(columns, 0), max(-rows, 0), max(rows, 0)))
+
+
+def _by_kernel(operator: Callable[..., Tensor], x: Maps, weight: Tensor, bias: Tensor, slope: float) -> Maps:
+    """The layer of one model, whose maps have their channels last inside."""
+    if torch.is_autocast_enabled("cuda"):
+        x = x.to(torch.get_autocast_dtype("cuda"))
+    maps = x.permute(0, 2, 3, 1)[None]
+    return operator(maps, weight[None], bias[None], None, slope, NO_ACTIVATION)[0].permute(0, 3, 1, 2)
+
+
+def _uses_kernels(x: Tensor, weight: Tensor) -> bool:
+    return conv_ops.enabled and x.device == weight.device and conv_ops.supports(x.dtype, weight)
+
+
+def _activated(x: Tensor, slope: float) -> Tensor:
+    if slope == NO_ACTIVATION:
+        return x
+    return F.leaky_relu(x, slope) if slope else F.relu(x)
+
+
+def _padded(x: Maps, border: int) -> Maps:
+    return F.pad(x, (border,) * 4) if border else x
 
 
 def _compiled_for_cuda(x: Tensor) -> bool:

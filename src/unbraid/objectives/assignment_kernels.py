@@ -9,7 +9,7 @@ prices; good ones reduce the steps of the second kernel, from some 800 to 100 fo
 One program solves one problem. Sums that decide the assignment are in double precision.
 """
 
-# pyright: reportMissingImports=false, reportIndexIssue=false
+# pyright: reportMissingImports=false, reportIndexIssue=false, reportCallIssue=false
 
 from typing import no_type_check
 
