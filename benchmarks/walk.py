@@ -24,15 +24,24 @@ class Walk:
     def __init__(self) -> None:
         self.files: dict[str, list[str]] = {}
         self._importing = 0
+        self._names: dict[str, str] = {}  # of each file within the package, from there; empty for others
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event not in ("call", "return"):
+            return
         code = frame.f_code
         if code.co_name in ("_find_and_load", "_handle_fromlist") and "importlib" in code.co_filename:
-            self._importing += {"call": 1, "return": -1}.get(event, 0)
-        path = Path(code.co_filename)
-        if event != "call" or self._importing or not path.is_relative_to(SOURCE):
+            self._importing += 1 if event == "call" else -1
+        if event == "return" or self._importing:
             return
-        functions = self.files.setdefault(str(path.relative_to(SOURCE)), [])
+        name = self._names.get(code.co_filename)
+        if name is None:
+            path = Path(code.co_filename)
+            name = str(path.relative_to(SOURCE)) if path.is_relative_to(SOURCE) else ""
+            self._names[code.co_filename] = name
+        if not name:
+            return
+        functions = self.files.setdefault(name, [])
         if code.co_qualname not in functions and not code.co_name.startswith("<"):
             functions.append(code.co_qualname)
 
