@@ -6,13 +6,16 @@ import importlib.util
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from unbraid.optimizers import Adam
+from unbraid.report import flows
 from unbraid.runs import Run
 from unbraid.schedules import Linear
 from unbraid.studies.aggregate import evaluation_key
@@ -184,8 +187,12 @@ def test_a_study_of_augmented_gin_is_summed_up_by_setting_and_by_the_chosen_seed
     assert "| both, std varying by 10" in augmented_gin.markdown(list(found.values()))
 
 
-def test_digits_have_a_sheet_for_each_variable_and_a_line_for_each_split(tmp_path: Path) -> None:
+def test_digits_have_a_sheet_for_each_variable_and_a_line_for_each_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     augmented_gin = script("augmented_gin")
+    monkeypatch.setattr(augmented_gin, "variable", partial(flows.variable, values=(-1.0, 1.0)))
+    monkeypatch.setattr(flows, "SAMPLE", 500)
     options = {"digits": "bundled", "steps": 1, "batch_size": 2, "noise": 0.0, "fixed_noise": 0.01, "seed": 0}
     options |= {"optimizer": Adam(3e-4)}
     run = Plan("augmented-gin", "digits", options).run(tmp_path / "run", device="cpu", quiet=True)

@@ -1,5 +1,6 @@
 """Figures of subembeddings, src/unbraid/report/subembeddings.py."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from unbraid.data import backgrounds
 from unbraid.data.dataset import Dataset
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.recipes import Recipe
+from unbraid.report import strand_charts
 from unbraid.report.command import command_of
 from unbraid.report.page import write_report
 from unbraid.report.subembeddings import (
@@ -81,6 +83,7 @@ def test_a_study_scores_parts_on_test_pictures_and_the_page_shows_them(
 ) -> None:
     """From a plan to the report, on data that needs no download."""
     monkeypatch.setattr(backgrounds, "TEXTURES", 20)
+    monkeypatch.setattr(strand_charts, "strand_maps", partial(strand_charts.strand_maps, count=40))
     plan = Plan(
         "subinfomax",
         "mnist-stl10",
