@@ -1,8 +1,8 @@
 """A study on a Ray cluster, src/unbraid/studies/ray_cluster.py."""
 
 import os
-import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,35 +69,28 @@ def nodes() -> Iterator[tuple[Any, Any]]:
     cluster.shutdown()
 
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from unbraid.studies.plan import Plan, replace
-from unbraid.recipes import Recipe
-from unbraid.studies.study import study
-
-plan = Plan("cnn", "credit", {options}, ("group_accuracy",), {{"num_samples": 0}})
-plans = tuple(replace(plan, seed=seed) for seed in range(4))
-result = study(Recipe("own", "", plans, {{}}), sys.argv[1], device="cpu", ray_address=sys.argv[2], quiet=True)
-assert not result.failures, result.failures
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_cluster_gives_the_table_of_one_process_and_a_dead_node_loses_no_run(
     tmp_path: Path, nodes: tuple[Any, Any]
 ) -> None:
     cluster, second = nodes
-    script = SCRIPT.format(options=OPTIONS | {"steps": 150})
-    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ray"), cluster.address])
-    while len(list(tmp_path.glob("ray/runs/*/finished.json"))) < 1:
-        assert process.poll() is None
-        time.sleep(0.05)
-    cluster.remove_node(second, allow_graceful=False)
-    assert process.wait(timeout=600) == 0
     plans = tuple(replace(PLAN, seed=seed, steps=150) for seed in range(4))
-    study(Recipe("own", "", plans, {}), tmp_path / "here", device="cpu", quiet=True)
+    recipe = Recipe("own", "", plans, {})
+    finished_at_death: list[int] = []
+
+    def kill_the_second_node() -> None:
+        while not (finished := list(tmp_path.glob("ray/runs/*/finished.json"))):
+            time.sleep(0.05)
+        finished_at_death.append(len(finished))
+        cluster.remove_node(second, allow_graceful=False)
+
+    killer = threading.Thread(target=kill_the_second_node, daemon=True)
+    killer.start()
+    result = study(recipe, tmp_path / "ray", device="cpu", ray_address=cluster.address, quiet=True)
+    killer.join()
+    assert not result.failures and finished_at_death[0] < len(plans)
+    study(recipe, tmp_path / "here", device="cpu", quiet=True)
     assert table(tmp_path / "ray") == table(tmp_path / "here") and len(table(tmp_path / "ray")) >= 4
     assert len(list(tmp_path.glob("ray/logs/*.txt"))) == 4
 
