@@ -128,9 +128,12 @@ def test_the_second_table_runs_on_a_small_file_in_the_format_of_3d_shapes(
     monkeypatch.setattr(module, "SPACE", SMALL)
     size, sha256 = path.stat().st_size, f"sha256:{sha256_of(path)}"
     monkeypatch.setattr(module, "SOURCE", replace_fields(module.SOURCE, hashes=(sha256,), size=size))
+    depths = range(2, 4)  # of 2 to 15, which tests of DCI search: here a forest per depth takes the time
+    monkeypatch.setattr(importlib.import_module("unbraid.metrics.dci"), "CV_DEPTHS", depths)
     plans = table2.quick("shapes3d", holdout_size=60, train_size=200, steps=2, keep_weights=())
     whole = [plan for plan in plans if "steps" not in plan.evaluation]
-    some = [plan for plan in whole if plan.method in ("factor-vae", "intervention")]
+    some = [plan for plan in whole if plan.method == "intervention" or plan.options.get("gamma") == 10.0]
+    assert {plan.method for plan in some} == {"factor-vae", "intervention"} and len(some) == 4
     recipe = Recipe("own", "", tuple(some), {})
     result = study(recipe, tmp_path / "study", root=tmp_path, device="cpu", quiet=True)
     assert not result.failures and {row.metric for row in result.rows} >= {"dci", "sap", "irs"}
