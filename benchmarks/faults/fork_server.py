@@ -122,6 +122,9 @@ def _become(wanted: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.chdir(wanted["cwd"])
     os.environ.update(wanted["environment"])
+    sys.path[:0] = [
+        folder for folder in wanted["environment"].get("PYTHONPATH", "").split(os.pathsep) if folder
+    ]
     for name, descriptor in (("out", 1), ("err", 2)):
         file = os.open(wanted[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(file, descriptor)
