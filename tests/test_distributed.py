@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import Tensor, multiprocessing
 from torch.testing import assert_close
 
+from tests.forkserver import forkserver
 from tests.tiny import METHODS, batch_for, images, make
 from unbraid.distributed import (
     all_gather,
@@ -110,7 +111,10 @@ def run_rank(index: int, folder: Path) -> None:
 
 def test_two_processes_equal_one_with_the_global_batch(tmp_path: Path) -> None:
     """For every method, losses and averaged gradients; one test, so that processes start once."""
-    processes = multiprocessing.spawn(run_rank, args=(tmp_path,), nprocs=2, join=False)
+    start = forkserver().get_start_method()
+    processes = multiprocessing.start_processes(
+        run_rank, args=(tmp_path,), nprocs=2, join=False, start_method=start
+    )
     assert processes is not None
     alone = compute()  # while the processes start
     while not processes.join():

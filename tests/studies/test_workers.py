@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
+from tests.forkserver import forkserver
 from tests.small_study import table
-from tests.studies.conftest import PRELOAD
 from unbraid.recipes import Recipe
 from unbraid.studies import workers
 from unbraid.studies.jobs import JobContext, JobResult, environment, finished_run, make_jobs
@@ -29,8 +29,7 @@ pytestmark = pytest.mark.usefixtures("forked_workers")
 
 
 def run_study(recipe: Recipe, folder: Path) -> None:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOAD)
+    context = forkserver()
     multiprocessing.get_context = lambda method: context
     study(recipe, folder, device="cpu", workers=2, quiet=True)
 
