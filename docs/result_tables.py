@@ -71,7 +71,20 @@ def matching(results: Path, file: str, where: Where) -> list[dict[str, str]]:
     for column in where:
         lookup(f"column of {file}", column, dict.fromkeys(rows[0]))
     allowed = {column: set(map(str, as_list(value))) for column, value in where.items()}
-    return [row for row in rows if all(row[column] in values for column, values in allowed.items())]
+    indices = []
+    for column, values in allowed.items():
+        having = indices_by_value(results / "rows" / file, column)
+        indices.append({index for value in values for index in having.get(value, ())})
+    return [rows[index] for index in sorted(set.intersection(*indices))] if indices else list(rows)
+
+
+@functools.cache
+def indices_by_value(path: Path, column: str) -> dict[str, list[int]]:
+    """Which rows of a file have each value of a column."""
+    indices: dict[str, list[int]] = {}
+    for index, row in enumerate(read_csv(path)):
+        indices.setdefault(row[column], []).append(index)
+    return indices
 
 
 def scores(results: Path, file: str, metric: str, where: Where) -> dict[int, float]:
