@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 from tests.commandline import CommandLine
 
@@ -37,6 +38,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     order = {folder / name: index for index, name in enumerate(LONG_FILES)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
+
+
+def pytest_collection_finish() -> None:
+    """One thread for linear algebra, too, of all libraries that collecting has imported."""
+    threadpool_limits(1)
 
 
 @pytest.fixture(autouse=True)
