@@ -1,13 +1,24 @@
 """Losses and scores stay what they were while code is moved and renamed; the table is tests/frozen_numbers.json."""
 
+import functools
 import json
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
 from tests.test_benchmarks import script
+from unbraid.data import grass
 
 frozen: ModuleType = script("frozen_numbers")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shared_grass() -> Iterator[None]:
+    """Grass is painted once for all datasets that show it, which only read it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grass, "paint_grass", functools.cache(grass.paint_grass))
+        yield
 
 
 @pytest.mark.parametrize("name", frozen.PLANS)
