@@ -193,6 +193,7 @@ def test_digits_have_a_sheet_for_each_variable_and_a_line_for_each_split(
     augmented_gin = script("augmented_gin")
     monkeypatch.setattr(augmented_gin, "variable", partial(flows.variable, values=(-1.0, 1.0)))
     monkeypatch.setattr(flows, "SAMPLE", 500)
+    monkeypatch.setattr(flows, "ROWS", 3)
     options = {"digits": "bundled", "steps": 1, "batch_size": 2, "noise": 0.0, "fixed_noise": 0.01, "seed": 0}
     options |= {"optimizer": Adam(3e-4)}
     run = Plan("augmented-gin", "digits", options).run(tmp_path / "run", device="cpu", quiet=True)
