@@ -3,7 +3,7 @@
 import copy
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -29,7 +29,7 @@ def compile_loss(method: Method, player: Player, *, varying: frozenset[str] = fr
         player: Player whose loss is compiled; a loss that is not a bound method of `method` shares nothing.
         varying: Names of float options that differ between models; the method stores them as attributes of these names.
     """
-    if not _is_method_of(method, player.loss):
+    if not is_method_of(method, player.loss):
         return torch.compile(player.loss, dynamic=False, options=OPTIONS)
     name = player.loss.__name__
     varying = frozenset(key for key in varying if isinstance(method.__dict__.get(key), float))
@@ -37,7 +37,7 @@ def compile_loss(method: Method, player: Player, *, varying: frozenset[str] = fr
     key = (type(method), name, method.step.device, varying, json.dumps(fixed, sort_keys=True))
     if key not in _compiled_losses:
         _compiled_losses[key] = torch.compile(
-            _FunctionalLoss(method, name, varying).loss, dynamic=False, options=OPTIONS
+            FunctionalLoss(copy_with_buffers(method, varying), name).loss, dynamic=False, options=OPTIONS
         )
     shared, trainable = _compiled_losses[key], {id(parameter) for parameter in player.parameters}
     varying_values = {
@@ -56,20 +56,27 @@ def compile_loss(method: Method, player: Player, *, varying: frozenset[str] = fr
     return loss
 
 
-def _is_method_of(method: Method, loss: Loss) -> bool:
+def is_method_of(method: Method, loss: Loss) -> bool:
     """Whether a loss is a bound method of `method` that its name finds."""
     return inspect.ismethod(loss) and loss.__self__ is method and getattr(method, loss.__name__, None) == loss
 
 
-class _FunctionalLoss(nn.Module):
-    """A loss of a method as a function of parameters, buffers and varying options, for `functional_call`."""
+def copy_with_buffers(method: Method, options: Iterable[str]) -> Method:
+    """A copy of a method in which numeric options are buffers, so that they can differ between calls."""
+    method = copy.deepcopy(method)
+    for option in options:
+        value = float(getattr(method, option))
+        delattr(method, option)
+        method.register_buffer(option, torch.tensor(value, device=method.step.device))
+    return method
 
-    def __init__(self, method: Method, name: str, varying: frozenset[str]) -> None:
+
+class FunctionalLoss(nn.Module):
+    """A loss of a method as a function of parameters and buffers, for `functional_call`."""
+
+    def __init__(self, method: Method, name: str) -> None:
         super().__init__()
-        self.method, self.name = copy.deepcopy(method), name
-        for option in varying:
-            delattr(self.method, option)
-            self.method.register_buffer(option, torch.zeros((), device=method.step.device))
+        self.method, self.name = method, name
 
     def forward(self, *batches: Any) -> Terms:
         return getattr(self.method, self.name)(*batches)

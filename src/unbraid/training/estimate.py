@@ -1,7 +1,8 @@
 """An estimate of a training's memory and time, measured on a few steps before the training starts."""
 
+import sys
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -11,6 +12,9 @@ from unbraid.distributed import shard_batch
 from unbraid.progress import duration
 from unbraid.training.cuda_graph import WARMUP_STEPS, CUDAGraphStep
 from unbraid.training.step import TrainingStep
+
+if TYPE_CHECKING:
+    from unbraid.training.loop import Trainer
 
 MEASURED_STEPS = 3
 
@@ -76,6 +80,20 @@ def estimate(
         parameter.nbytes for player in training_step.player_states for parameter in player.parameters
     )
     return Estimate(dataset.nbytes + state + gradients + sum(activations.values()), seconds)
+
+
+def show_estimate(trainer: "Trainer") -> None:
+    """Prints the estimate of a training."""
+    expected = estimate(
+        trainer.training_step.dry_run_copy(),
+        trainer.dataset,
+        trainer.draw,
+        trainer.config.batch_size,
+        trainer.config.steps,
+        use_graph=trainer.uses_graph,
+    )
+    if trainer.is_rank_zero:
+        print(f"{trainer.title}: {expected}", file=sys.stderr, flush=True)
 
 
 def _now(device: torch.device) -> float:

@@ -28,7 +28,7 @@ from unbraid.training.checkpoint import (
 )
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.cuda_graph import CUDAGraphStep, cuda_graph_unsupported
-from unbraid.training.estimate import estimate
+from unbraid.training.estimate import show_estimate
 from unbraid.training.measure import measurements
 from unbraid.training.post_training import run_post_training, weights_if_ended
 from unbraid.training.process import versions
@@ -86,29 +86,47 @@ class Trainer:
 
         Yields every `turn` steps, and before every wait for the device, so that other trainings can take a turn.
         """
-        state, steps = self.state, self.config.steps
-        with self.own_stream:
-            self._before_first_step()
+        self.begin()
         while not self.done:
             with self.own_stream:
                 self.terms = self._step()  # draws batches and updates every player
-                state.step += 1
-                stop, save = any_rank([stop_requested(), self._checkpoint_is_due], self.device)
-            due = stop or save or self._logs or self._validates or self._keeps
-            if not (due or state.step % turn == 0):
-                continue
-            yield
-            with self.own_stream:
-                if self._logs:
-                    self._log()
-                if self._validates:
-                    self._validate()
-                if self._keeps:
-                    self._keep()
-                if stop or save:
-                    self._save()
-            if stop:
-                raise Stopped(f"Stopped at step {state.step} of {steps}: continue with --resume.")
+                self.state.step += 1
+                stop, save = any_rank([stop_requested(), self.checkpoint_is_due], self.device)
+            if stop or save or self.is_due or self.state.step % turn == 0:
+                yield
+                self.record(stop=stop, save=save)
+
+    def begin(self) -> None:
+        """Opens the history, fits a method in closed form, and keeps the first weights in a checkpoint."""
+        if self.is_rank_zero:
+            name = self.loop.logger
+            logger = None if name is None else self.resources.enter_context(open_logger(name, self.run))
+            self._history = History(self.run, self.state.step, logger and logger.log)
+        if self._resumes:
+            return
+        with self.own_stream:
+            if isinstance(self.method, ClosedForm):
+                background = self.dataset.background
+                self.method.fit(
+                    self._all_observations(self.dataset),
+                    None if background is None else self._all_observations(background),
+                )
+            self._save()
+
+    def record(self, *, stop: bool, save: bool) -> None:
+        """Logs, validates, keeps and saves what is due after a step; raises if the training is to stop."""
+        with self.own_stream:
+            if self._logs:
+                self._log()
+            if self._validates:
+                self._validate()
+            if self._keeps:
+                self._keep()
+            if stop or save:
+                self._save()
+        if stop:
+            step, steps = self.state.step, self.config.steps
+            raise Stopped(f"Stopped at step {step} of {steps}: continue with --resume.")
 
     def finish(self) -> Run:
         """Runs the method's post-training hook, if it has one, and writes the last weights."""
@@ -138,31 +156,28 @@ class Trainer:
     def _open(self) -> None:
         """Builds the step, measures it, seeds the generators and restores the checkpoint, in this order."""
         config, device = self.config, self.device
-        self._nonfinite = NonFiniteDetector()
-        uses_graph = self._uses_graph()
+        self.nonfinite = NonFiniteDetector()
+        self.uses_graph = self._uses_graph()
         compile = config.steps >= COMPILE_MIN_STEPS if self.loop.compile is None else self.loop.compile
-        self._training_step = TrainingStep(
+        self.training_step = TrainingStep(
             self.method,
             optimizer=config.first_optimizer(self.method),
             lr_schedule=config.lr_schedule,
             grad_clip=config.grad_clip or None,
             precision=config.precision,
-            compiled=uses_graph and compile,
+            compiled=self.uses_graph and compile,
             varying=self.varying,
         )
         if self.alone and not self.loop.quiet and config.steps >= ESTIMATE_MIN_STEPS:
-            self._show_estimate(uses_graph)
-        self._data = Generator(device).manual_seed(derive_seed(config.seed, "data"))
-        noise_seed = derive_seed(config.seed, "noise")
-        if isinstance(self.own_stream, OwnStream):
-            self.own_stream.noise.manual_seed(noise_seed)
-        else:
-            torch.manual_seed(noise_seed)
+            show_estimate(self)
+        self.data = Generator(device).manual_seed(derive_seed(config.seed, "data"))
+        seed_noise = self.own_stream.seed if isinstance(self.own_stream, OwnStream) else torch.manual_seed
+        seed_noise(derive_seed(config.seed, "noise"))
         self._checkpoint = self.run.folder / FILE_NAME
         self._resumes = self._checkpoint.exists()
         self.state = self._restored()
         self._note_threads()
-        self._graph_step = CUDAGraphStep(self._eager_step, device, [self._data]) if uses_graph else None
+        self._graph_step = CUDAGraphStep(self._eager_step, device, [self.data]) if self.uses_graph else None
         self._history: History | None = None
         self._saved_at = time.monotonic()
 
@@ -170,7 +185,7 @@ class Trainer:
         """The progress in the checkpoint, whose content is restored; that of a new training without a checkpoint."""
         if self._resumes:
             self.run.logged()  # raises for a damaged line
-            return load_checkpoint(self._checkpoint, self._training_step, self._data, steps=self.config.steps)
+            return load_checkpoint(self._checkpoint, self.training_step, self.data, steps=self.config.steps)
         if self.run.finished:
             raise FileNotFoundError(
                 f"{self._checkpoint} is missing, so that the run cannot be extended. {RESTORE}"
@@ -188,37 +203,26 @@ class Trainer:
                 flush=True,
             )
 
-    def _before_first_step(self) -> None:
-        """Opens the history, fits a method in closed form, and keeps the first weights in a checkpoint."""
-        if self.is_rank_zero:
-            name = self.loop.logger
-            logger = None if name is None else self.resources.enter_context(open_logger(name, self.run))
-            self._history = History(self.run, self.state.step, logger and logger.log)
-        if self._resumes:
-            return
-        if isinstance(self.method, ClosedForm):
-            background = self.dataset.background
-            self.method.fit(
-                self._all_observations(self.dataset),
-                None if background is None else self._all_observations(background),
-            )
-        self._save()
-
     def _all_observations(self, dataset: Dataset) -> Observations:
         return dataset.observe(dataset.indices().to(self.device))
 
     def _step(self) -> dict[str, Terms]:
         if self._graph_step is None:
             return self._eager_step()
-        return self._graph_step(self._training_step.graph_key(self.state.step))
+        return self._graph_step(self.training_step.graph_key(self.state.step))
 
     def _eager_step(self) -> dict[str, Terms]:
-        terms = self._training_step.run(self._draw_batch, self.state.step)
-        self._nonfinite.record(self.method.step, terms)
+        terms = self.training_step.run(self.draw_batch, self.state.step)
+        self.nonfinite.record(self.method.step, terms)
         return terms
 
-    def _draw_batch(self) -> Any:
-        return shard_batch(self.draw(self.dataset, self.config.batch_size, self._data, self.method.step))
+    def draw_batch(self) -> Any:
+        return shard_batch(self.draw(self.dataset, self.config.batch_size, self.data, self.method.step))
+
+    @property
+    def is_due(self) -> bool:
+        """Whether `record` has something to do after this step besides saving."""
+        return self._logs or self._validates or self._keeps
 
     @property
     def _logs(self) -> bool:
@@ -234,11 +238,11 @@ class Trainer:
         return self.state.step in self.config.keep_weights
 
     @property
-    def _checkpoint_is_due(self) -> bool:
+    def checkpoint_is_due(self) -> bool:
         return time.monotonic() - self._saved_at > self.loop.checkpoint_seconds
 
     def _log(self) -> None:
-        self._nonfinite.raise_if_found(self.run.folder)
+        self.nonfinite.raise_if_found(self.run.folder)
         terms = terms_as_floats(self.terms)
         terms |= measurements(self, self.method) if isinstance(self.method, HasMeasurements) else {}
         if self._history is not None:
@@ -266,14 +270,14 @@ class Trainer:
             self.run.keep(weights, self.state.step)
 
     def _require_finite(self) -> None:
-        self._nonfinite.raise_if_found(self.run.folder)
+        self.nonfinite.raise_if_found(self.run.folder)
         check_weights_finite(self.method, self.state.step, self.run.folder)
 
     def _save(self) -> None:
         self._require_finite()
         if self._history is not None:
             self._history.sync()
-            save_checkpoint(self._checkpoint, self.state, self._training_step, self._data)
+            save_checkpoint(self._checkpoint, self.state, self.training_step, self.data)
         self._saved_at = time.monotonic()
 
     def _uses_graph(self) -> bool:
@@ -286,15 +290,3 @@ class Trainer:
         if reason is not None and not self.loop.quiet:
             print(f"{self.title}: steps do not run as a CUDA graph: {reason}.", file=sys.stderr, flush=True)
         return reason is None
-
-    def _show_estimate(self, uses_graph: bool) -> None:
-        expected = estimate(
-            self._training_step.dry_run_copy(),
-            self.dataset,
-            self.draw,
-            self.config.batch_size,
-            self.config.steps,
-            use_graph=uses_graph,
-        )
-        if self.is_rank_zero:
-            print(f"{self.title}: {expected}", file=sys.stderr, flush=True)

@@ -1,55 +1,40 @@
 """Populations: many models trained concurrently on one CUDA device.
 
-One small model leaves most of a GPU idle, because its kernels are short and wait for one another. Several trainings
-therefore take turns, each with its captured step on its own stream, and the device works on all of them concurrently.
-Every model has its own data order, noise, folder and checkpoints, and ends as if it had been trained alone.
+One small model leaves most of a GPU idle, because its kernels are short and wait for one another. Models of one kind
+therefore train as a stack, with one kernel where each would have its own. Others take turns, each with its captured
+step on its own stream, and the device works on all of them concurrently. Every model has its own data order, noise,
+folder and checkpoints, and ends as if it had been trained alone.
 """
 
 import functools
 import json
+import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
-from unbraid.data import Dataset, Draw
+from unbraid.data import Dataset
 from unbraid.distributed import choose_device
-from unbraid.methods import Method
 from unbraid.progress import Stopped, progress
 from unbraid.runs import Run
 from unbraid.settings import to_json
 from unbraid.training.config import LoopConfig, TrainConfig
 from unbraid.training.loop import Trainer
+from unbraid.training.plan_groups import TrainingPlan, groups_of_one_kind, varying_scalars
 from unbraid.training.process import deterministic_kernels, stop_requested
+from unbraid.training.stacked import StackedTraining
+from unbraid.training.stacked_step import NotStackableError
 from unbraid.training.train import move_to_device, open_trainer
 
 MAX_CONCURRENT = 16  # models on the device; β-VAEs at 64×64 gain nothing from more than 8
 # Steps of a model before the next model's turn. A stream accepts a limited number of launches. Beyond it the process
 # waits for that stream, and the other streams run empty.
 STEPS_PER_TURN = 10
-
-
-@runtime_checkable
-class TrainingPlan(Protocol):
-    """What a population needs of a plan; `unbraid.Plan` provides it."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def data(self) -> str: ...
-    @property
-    def folder_name(self) -> str: ...
-    def resolved(self) -> dict[str, dict[str, Any]]: ...
-    def explicit_options(self, owner: str) -> dict[str, Any]: ...
-    def dataset(self, root: Path | str | None = None) -> Dataset: ...
-    def build_draw(self) -> Draw: ...
-    def build(self, dataset: Dataset) -> Method: ...
-    def training(self) -> dict[str, Any]: ...
-    def run(self, out: Path | str, *, root: Path | str | None = None, **options: Any) -> Run: ...
 
 
 P = TypeVar("P", bound=TrainingPlan)
@@ -63,14 +48,16 @@ def train_population(
     root: Path | str | None = None,
     device: str = "auto",
     resume: bool = False,
+    stack: bool | None = None,
     on_end: Callable[[P, Run | Exception], None] | None = None,
     **options: Any,
 ) -> list[Run | Exception]:
     """Trains every plan in a folder of its own; returns each plan's run, or the exception that ended it.
 
     On a CUDA device, several models train concurrently and the others wait. Elsewhere, where concurrency gains
-    nothing, plans train one after the other. Plans may differ in anything. Plans of one method that differ only in
-    seeds and numbers share their compiled losses, and plans with the same data share the data on the device.
+    nothing, plans train one after the other. Plans may differ in anything. Plans that differ only in seeds and numbers
+    of their method train as one stack, whose step updates all of them; where a trial shows that they cannot, they share
+    their compiled losses. Plans with the same data share the data on the device.
 
     Args:
         plans: The plans; no two may ask for the same run.
@@ -79,6 +66,7 @@ def train_population(
         root: The data root of official files.
         device: Device: auto, cpu, cuda, cuda:N or mps.
         resume: Whether to continue runs that are there.
+        stack: Whether plans of one kind train as a stack. Default: on a CUDA device. On a CPU a stack is no faster.
         on_end: Called with every plan and its run, or its exception, as soon as the plan ends.
         **options: Fields of `LoopConfig`: checkpoint_seconds, log_every, compile, quiet.
     """
@@ -98,8 +86,10 @@ def train_population(
         if on_end is not None:
             on_end(plans[number], outcome)
 
-    if choose_device(device).type == "cuda":
-        population = _Population(plans, folders, root, choose_device(device), resume, LoopConfig(**options))
+    on_cuda = choose_device(device).type == "cuda"
+    if on_cuda or stack:
+        loop, stack = LoopConfig(**options), on_cuda if stack is None else stack
+        population = _Population(plans, folders, root, choose_device(device), resume, loop, stack=stack)
         population.train(max_concurrent, end)
     else:
         for number, (plan, folder) in enumerate(zip(plans, folders, strict=True)):
@@ -110,8 +100,16 @@ def train_population(
     return [outcomes[number] for number in range(len(plans))]
 
 
+class _Turns(NamedTuple):
+    """A training, or a stack of trainings, that takes turns with others."""
+
+    numbers: tuple[int, ...]  # of its plans
+    training: Trainer | StackedTraining
+    steps: Iterator[None]
+
+
 class _Population:
-    """Trainings that take turns on one CUDA device."""
+    """Trainings that take turns on one device."""
 
     def __init__(
         self,
@@ -121,48 +119,99 @@ class _Population:
         device: torch.device,
         resume: bool,
         loop: LoopConfig,
+        *,
+        stack: bool = False,
     ) -> None:
         self.plans, self.folders, self.device, self.resume, self.loop = plans, folders, device, resume, loop
-        self.datasets = _SharedDatasets(root, device)
+        self.datasets, self.stack = _SharedDatasets(root, device), stack
         # The choice holds for the whole process: models without the option then use these kernels, too.
         self.deterministic = any(plan.training().get("deterministic", False) for plan in plans)
 
     def train(self, max_concurrent: int, end: Callable[[int, Run | Exception], None]) -> None:
         """Trains every plan; a plan's number and outcome go to `end`."""
-        waiting, running, ended = (
-            deque(range(len(self.plans))),
-            deque[tuple[int, Trainer, Iterator[None]]](),
-            0,
+        numbers = range(len(self.plans))
+        waiting = deque(
+            groups_of_one_kind(self.plans, max_concurrent) if self.stack else [[n] for n in numbers]
         )
+        running, ended = deque[_Turns](), set[int]()
+
+        def end_one(number: int, outcome: Run | Exception) -> None:
+            ended.add(number)
+            end(number, outcome)
+
         with (
             deterministic_kernels(self.deterministic, self.device),
             progress("population", len(self.plans), quiet=self.loop.quiet, unit="models") as bar,
             stop_requested() as stop,
         ):
             while waiting or running:
-                if waiting and len(running) < max_concurrent:
-                    number = waiting.popleft()
-                    opened = _attempt(functools.partial(self.open, number))
-                    if not isinstance(opened, Trainer):  # the run was finished before, or could not be opened
-                        end(number, opened)
-                        ended += 1
+                concurrent = sum(len(turns.numbers) for turns in running)
+                if waiting and concurrent + len(waiting[0]) <= max_concurrent:
+                    started = list(self.start(waiting.popleft(), stop, end_one))
+                    running.extendleft(started)
+                    if not started:
                         continue
-                    running.appendleft((number, opened, opened.steps(stop, turn=STEPS_PER_TURN)))
-                number, trainer, turns = running.popleft()
+                turns = running.popleft()
                 try:
-                    outcome = _attempt(functools.partial(_advance_one, trainer, turns))
+                    is_over = self.advance(turns, ended, end_one)
                 except KeyboardInterrupt:
-                    trainer.close()
-                    for _, other, others in running:
-                        _save(other, others)
+                    turns.training.close()
+                    for other in running:
+                        with closing(other.training):
+                            _save(other.steps)
                     raise
-                if outcome is None:
-                    running.append((number, trainer, turns))
-                else:
-                    trainer.close()
-                    end(number, outcome)
-                    ended += 1
-                bar.show(ended, {"concurrent": float(len(running))})
+                if not is_over:
+                    running.append(turns)
+                bar.show(len(ended), {"concurrent": float(sum(len(turns.numbers) for turns in running))})
+
+    def advance(self, turns: _Turns, ended: Set[int], end: Callable[[int, Run | Exception], None]) -> bool:
+        """Gives a training or a stack its next turn; returns whether that was the last."""
+        outcome = _attempt(lambda: next(turns.steps, self))
+        if outcome is None:
+            return False
+        if isinstance(turns.training, Trainer) and not isinstance(outcome, Exception):
+            outcome = _attempt(turns.training.finish)
+        turns.training.close()
+        for number in turns.numbers:
+            if number not in ended:
+                end(number, outcome)
+        return True
+
+    def start(
+        self, numbers: list[int], stop: Callable[[], bool], end: Callable[[int, Run | Exception], None]
+    ) -> Iterator[_Turns]:
+        """Opens the trainings of plans of one kind, and stacks those that can be."""
+        opened: dict[int, dict[int, Trainer]] = {}  # by step: resumed trainings may be at different ones
+        for number in numbers:
+            trainer = _attempt(functools.partial(self.open, number))
+            if isinstance(trainer, Trainer):
+                step = trainer.state.step if self.stack else 0
+                opened.setdefault(step, {})[number] = trainer
+            else:  # the run was finished before, or could not be opened
+                end(number, trainer)
+        for trainers in opened.values():
+            together = tuple(trainers)
+            if self.stack and len(together) > 1:
+                stacked = self.stacked(
+                    list(trainers.values()), lambda at, outcome, t=together: end(t[at], outcome)
+                )
+                if stacked is not None:
+                    yield _Turns(together, stacked, stacked.steps(stop, turn=STEPS_PER_TURN))
+                    continue
+            for number, trainer in trainers.items():
+                yield _Turns((number,), trainer, trainer.steps(stop, turn=STEPS_PER_TURN))
+
+    def stacked(
+        self, trainers: list[Trainer], end: Callable[[int, Run | Exception], None]
+    ) -> StackedTraining | None:
+        """The trainings as a stack; None, with a line that says why, if they cannot be stacked."""
+        try:
+            return StackedTraining(trainers, end)
+        except NotStackableError as reason:
+            if not self.loop.quiet:
+                title = f"{trainers[0].title}: {len(trainers)} models"
+                print(f"{title} train on streams and not as a stack: {reason}.", file=sys.stderr, flush=True)
+            return None
 
     def open(self, number: int) -> Trainer | Run:
         plan = self.plans[number]
@@ -180,17 +229,6 @@ class _Population:
         )
 
 
-def varying_scalars(plan: TrainingPlan, plans: Sequence[TrainingPlan]) -> frozenset[str]:
-    """The numeric options of the plan's method in which the plans of that method differ."""
-    resolved = [other.resolved().get("method", {}) for other in plans if other.method == plan.method]
-    return frozenset(
-        name
-        for name in resolved[0]
-        if all(isinstance(settings[name], float) for settings in resolved)
-        and len({settings[name] for settings in resolved}) > 1
-    )
-
-
 class _SharedDatasets:
     """The datasets of the plans, each opened once and kept on the device."""
 
@@ -205,16 +243,9 @@ class _SharedDatasets:
         return self._opened[key]
 
 
-def _advance_one(trainer: Trainer, turns: Iterator[None]) -> Run | None:
-    """Gives a training its next turn; returns its run after the last one."""
-    for _ in turns:
-        return None
-    return trainer.finish()
-
-
-def _save(trainer: Trainer, turns: Iterator[None]) -> None:
-    """Lets a training write its checkpoint after a stop was requested: it takes one more step and saves."""
-    with closing(trainer), suppress(Exception, Stopped):
+def _save(turns: Iterator[None]) -> None:
+    """Lets trainings write their checkpoints after a stop was requested: they take one more step and save."""
+    with suppress(Exception, Stopped):
         for _ in turns:
             pass
 

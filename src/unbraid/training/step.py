@@ -27,7 +27,7 @@ class PlayerState:
     """A player with its optimizer."""
 
     def __init__(self, player: Player, optimizer: Optimizer, *, loss: Loss, compiled: bool) -> None:
-        self.player, self.loss, self.lr, self._compiled = player, loss, optimizer.lr, compiled
+        self.player, self.loss, self.settings, self._compiled = player, loss, optimizer, compiled
         self.parameters = [parameter for parameter in player.parameters if parameter.requires_grad]
         self._build = functools.partial(optimizer.build, compiled=compiled)
         self.optimizer = self._build(self.parameters)
@@ -56,7 +56,7 @@ class PlayerState:
 
     def update(self, terms: Terms, grad_clip: float | None) -> None:
         """One update of this player's own parameters; other players' parameters get no gradient."""
-        gradients = torch.autograd.grad(terms.total, self._trainable, allow_unused=True)
+        gradients = self.gradients(terms)
         if world_size() > 1:
             gradients = _all_reduce_gradients(gradients)
         for parameter, gradient in zip(self._trainable, gradients, strict=True):
@@ -64,10 +64,16 @@ class PlayerState:
                 gradient = match_strides(parameter, gradient)
             parameter.grad = gradient
         if grad_clip is not None:
-            nn.utils.clip_grad_norm_(self.parameters, grad_clip)
+            self._clip(grad_clip)
         self._optimizer_step()
         for parameter in self.parameters:
             parameter.grad = None
+
+    def gradients(self, terms: Terms) -> tuple[Tensor | None, ...]:
+        return torch.autograd.grad(terms.total, self._trainable, allow_unused=True)
+
+    def _clip(self, max_norm: float) -> None:
+        nn.utils.clip_grad_norm_(self.parameters, max_norm)
 
 
 class TrainingStep:
@@ -134,7 +140,7 @@ class TrainingStep:
                 while len(batches[update]) < player.batches_per_update:
                     batches[update].append(draw_batch())
                 reused = terms[player.reuses].cached if update == 0 and player.reuses in terms else ()
-                with self._autocast():
+                with self.autocast():
                     terms[player.name] = state.loss(*batches[update][: player.batches_per_update], *reused)
                 state.update(terms[player.name], self.grad_clip)
         self.method.step += 1
@@ -195,7 +201,7 @@ class TrainingStep:
             groups = state.optimizer.state_dict()["param_groups"]
             state.optimizer.load_state_dict({"state": entries, "param_groups": groups})
 
-    def _autocast(self) -> AbstractContextManager[Any]:
+    def autocast(self) -> AbstractContextManager[Any]:
         if self.precision == "float32":
             return nullcontext()
         return torch.autocast(self.method.step.device.type, torch.bfloat16)
@@ -204,9 +210,9 @@ class TrainingStep:
         for state in self.player_states:
             for group in state.optimizer.param_groups:
                 if isinstance(group["lr"], Tensor):
-                    group["lr"].copy_(state.lr * multiplier)
+                    group["lr"].copy_(state.settings.lr * multiplier)
                 else:
-                    group["lr"] = state.lr * float(multiplier)
+                    group["lr"] = state.settings.lr * float(multiplier)
 
 
 class NonFiniteDetector:
@@ -222,15 +228,16 @@ class NonFiniteDetector:
         for player, player_terms in terms.items():
             nonfinite = ~torch.isfinite(player_terms.detached())
             if player not in self._first_found:
-                self._first_found[player] = (
-                    torch.zeros_like(nonfinite[0], dtype=torch.long),
-                    torch.zeros_like(nonfinite),
-                )
-                self._term_names[player] = player_terms.names
+                first_step = torch.zeros_like(nonfinite[0], dtype=torch.long)
+                self.adopt(player, player_terms.names, first_step, torch.zeros_like(nonfinite))
             first_step, nonfinite_at_first = self._first_found[player]
             is_first = nonfinite.any() & (first_step == 0)
             nonfinite_at_first.copy_(torch.where(is_first, nonfinite, nonfinite_at_first))
             first_step.copy_(torch.where(is_first, step, first_step))
+
+    def adopt(self, player: str, names: tuple[str, ...], first_step: Tensor, nonfinite: Tensor) -> None:
+        """Reads from these tensors what was found for a player."""
+        self._first_found[player], self._term_names[player] = (first_step, nonfinite), names
 
     def raise_if_found(self, folder: Path) -> None:
         """Raises if a term was not finite, naming the step, the term and the last good checkpoint."""

@@ -1,0 +1,149 @@
+"""Stacked trainings: trainings of one kind that take every step together, as one step of stacked models.
+
+Each keeps its own noise, batches, run folder, history and checkpoints, and ends as if it had trained alone, up to the
+order of sums. A training that fails ends alone, and the others go on.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from unbraid.progress import Stopped
+from unbraid.runs import Run
+from unbraid.training.cuda_graph import CUDAGraphStep
+from unbraid.training.loop import Trainer
+from unbraid.training.stacked_draw import StackedDraw
+from unbraid.training.stacked_step import NotStackableError, StackedDetector, StackedStep, terms_of
+from unbraid.training.stacked_trial import require_equal_losses
+from unbraid.training.streams import OwnStream
+from unbraid.types import Terms
+
+
+class StackedTraining:
+    """Trainings of one kind as one; raises `NotStackableError` if they cannot be, and leaves them as they were.
+
+    Args:
+        trainers: The trainings, open and at the same step, with noise of their own.
+        on_end: Called with the position of a training and its run, or its exception, as soon as it ends.
+    """
+
+    def __init__(self, trainers: Sequence[Trainer], on_end: Callable[[int, Run | Exception], None]) -> None:
+        lead = trainers[0]
+        self.active, self._on_end = dict(enumerate(trainers)), on_end
+        self._streams = [
+            trainer.own_stream for trainer in trainers if isinstance(trainer.own_stream, OwnStream)
+        ]
+        if lead.device.type == "cuda":
+            torch.cuda.synchronize(lead.device)  # the weights were made on other streams
+            for own in self._streams:
+                own.stream = self._streams[0].stream
+        with self._stream():
+            self._training_step = StackedStep(
+                [trainer.training_step for trainer in trainers],
+                [own.noise for own in self._streams],
+                varying=lead.varying or frozenset(),
+            )
+            try:
+                self._draw = StackedDraw(
+                    [trainer.draw for trainer in trainers],
+                    [trainer.dataset for trainer in trainers],
+                    lead.config.batch_size,
+                    [trainer.data for trainer in trainers],
+                    self._training_step.buffers["step"],
+                )
+                require_equal_losses(self._training_step, self._draw, self._streams)
+            except Exception as error:
+                self._training_step.release()
+                if isinstance(error, NotStackableError):
+                    raise
+                raise NotStackableError(f"{type(error).__name__}: {error}".partition("\n")[0]) from error
+        self._detector = StackedDetector([trainer.nonfinite for trainer in trainers])
+        generators = [*self._draw.generators, *self._training_step.noise]
+        self._graph_step = (
+            CUDAGraphStep(self._eager_step, lead.device, generators) if lead.uses_graph else None
+        )
+
+    def __len__(self) -> int:
+        """Number of models on the device."""
+        return len(self._streams)
+
+    def steps(self, stop_requested: Callable[[], bool], *, turn: int) -> Iterator[None]:
+        """Trains to the last step of each; yields as `Trainer.steps` does."""
+        for number, trainer in list(self.active.items()):
+            self._attempt(number, trainer.begin)
+        self._end_those_done()
+        while self.active:
+            trainers = list(self.active.values())
+            step = trainers[0].state.step
+            with self._stream():
+                terms = self._step(step)
+            for trainer in trainers:
+                trainer.state.step += 1
+            stop, save = stop_requested(), any(trainer.checkpoint_is_due for trainer in trainers)
+            if stop or save or any(trainer.is_due for trainer in trainers):
+                yield
+                self._record(terms, stop=stop, save=save)
+            elif trainers[0].state.step % turn == 0:
+                yield
+
+    def close(self) -> None:
+        """Releases the run folders of trainings that have not ended."""
+        for trainer in self.active.values():
+            trainer.close()
+
+    def _step(self, step: int) -> dict[str, Terms]:
+        if self._graph_step is None:
+            return self._eager_step()
+        return self._graph_step(self._training_step.graph_key(step))
+
+    def _eager_step(self) -> dict[str, Terms]:
+        step = next(iter(self.active.values())).state.step
+        terms = self._training_step.run(self._draw, step)
+        self._detector.record(self._training_step.buffers["step"], terms)
+        return terms
+
+    def _record(self, stacked: dict[str, Terms], *, stop: bool, save: bool) -> None:
+        """Lets every training log, validate and save; stops when all have saved."""
+        with self._stream():
+            terms = tree_map(_on_host, stacked)  # once for all
+        stopped: list[Stopped] = []
+        for number, trainer in list(self.active.items()):
+            trainer.terms = terms_of(terms, number)
+            try:
+                self._attempt(number, lambda trainer=trainer: trainer.record(stop=stop, save=save))
+            except Stopped as stop_of_one:
+                stopped.append(stop_of_one)
+        if stopped:
+            raise stopped[0]
+        self._end_those_done()
+
+    def _end_those_done(self) -> None:
+        for number, trainer in list(self.active.items()):
+            if trainer.done:
+                run = self._attempt(number, trainer.finish)
+                if run is not None:
+                    self._end(number, run)
+
+    def _attempt(self, number: int, action: Callable[[], Any]) -> Any:
+        """The result of what a training does by itself; None if it failed, which ends this training alone."""
+        try:
+            return action()
+        except Exception as error:
+            self._end(number, error)
+            return None
+
+    def _end(self, number: int, outcome: Run | Exception) -> None:
+        self.active.pop(number).close()
+        self._on_end(number, outcome)
+
+    def _stream(self) -> AbstractContextManager[Any]:
+        stream = self._streams[0].stream
+        return nullcontext() if stream is None else torch.cuda.stream(stream)
+
+
+def _on_host(tensor: Tensor) -> Tensor:
+    return tensor.detach().cpu()
