@@ -76,7 +76,7 @@ class SpriteRenderer:
             cover = (edge < 0) * 255
         slot = (rows * self.size)[:, :, None] + columns[:, None, :]
         images = torch.zeros(len(values), self.size**2, dtype=torch.uint8, device=values.device)
-        images.scatter_(1, slot.flatten(1), cover.to(torch.uint8).flatten(1))
+        images = images.scatter(1, slot.flatten(1), cover.to(torch.uint8).flatten(1))  # vmap lacks scatter_
         return images.view(-1, *self.shape)
 
     def _along(

@@ -1,5 +1,6 @@
 """Random numbers of stacked models: each model's own, from its own generator, inside one vectorized function."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,12 +42,20 @@ class Sample(NamedTuple):
         return self.sampler(*self.args, **self.kwargs | {"device": "meta"}).shape
 
 
+def map_models(function: Callable[..., Any], *stacked: Any) -> Any:
+    """What a function of one model returns for every model of a stack, by `torch.func.vmap`."""
+    with warnings.catch_warnings():
+        # Of operations that it computes for one model after the other.
+        warnings.filterwarnings("ignore", message="There is a performance drop")
+        return torch.func.vmap(function)(*stacked)
+
+
 class MemberNoise(TorchFunctionMode):
-    """Within this context, which is inside `torch.func.vmap`, random functions draw for each model by itself.
+    """Within this context, which is inside `map_models`, random functions draw for each model by itself.
 
     Args:
         generators: The models' generators by the generator that a call names; None for torch's default generator.
-        model: Number of the model in the stack: the argument over which `vmap` maps.
+        model: Number of the model in the stack: an argument of the mapped function.
         samples: Receives the calls, in order.
     """
 
@@ -63,9 +72,10 @@ class MemberNoise(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        kwargs = kwargs or {}
         if func not in SAMPLERS:
-            return func(*args, **(kwargs or {}))
-        sample = sample_of(func, args, kwargs or {})
+            return func(*args, **without_layout(kwargs))
+        sample = sample_of(func, args, kwargs)
         self._samples.append(sample)
         return _Draw.apply(self._model, lambda models: sample.draw(self._generators, models))
 
@@ -85,10 +95,11 @@ class GivenNoise(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        kwargs = kwargs or {}
         if func not in SAMPLERS:
-            return func(*args, **(kwargs or {}))
+            return func(*args, **without_layout(kwargs))
         expected, numbers = next(self._rest, (None, None))
-        if expected != sample_of(func, args, kwargs or {}):
+        if expected != sample_of(func, args, kwargs):
             raise ValueError(f"the loss calls {func.__name__} in another order than at its first step")
         return numbers
 
@@ -102,6 +113,11 @@ def sample_of(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         kwargs = {"dtype": like.dtype, "device": like.device} | kwargs
         return Sample(SAMPLERS[func], (tuple(like.shape), *args), kwargs, generator)
     return Sample(SAMPLERS[func], args, kwargs, generator)
+
+
+def without_layout(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments without `channels_last`, which `vmap` lacks and which changes no number."""
+    return {key: value for key, value in kwargs.items() if value is not torch.channels_last}
 
 
 class _Draw(torch.autograd.Function):

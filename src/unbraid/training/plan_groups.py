@@ -34,13 +34,25 @@ class TrainingPlan(Protocol):
 
 def varying_scalars(plan: TrainingPlan, plans: Sequence[TrainingPlan]) -> frozenset[str]:
     """The numeric options of the plan's method in which the plans of that method differ."""
-    resolved = [other.resolved().get("method", {}) for other in plans if other.method == plan.method]
+    others = [other for other in plans if other.method == plan.method and other is not plan]
+    resolved = [
+        plan.resolved().get("method", {}),
+        *(r.get("method", {}) for r in map(_readable, others) if r),
+    ]
     return frozenset(
         name
         for name in resolved[0]
         if all(isinstance(settings[name], float) for settings in resolved)
         and len({settings[name] for settings in resolved}) > 1
     )
+
+
+def _readable(plan: TrainingPlan) -> dict[str, dict[str, Any]] | None:
+    """The options of a plan; None if they are wrong, which is reported when the plan is opened."""
+    try:
+        return plan.resolved()
+    except Exception:
+        return None
 
 
 def groups_of_one_kind(plans: Sequence[TrainingPlan], max_size: int) -> list[list[int]]:

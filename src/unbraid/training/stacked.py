@@ -54,6 +54,7 @@ class StackedTraining:
                     lead.config.batch_size,
                     [trainer.data for trainer in trainers],
                     self._training_step.buffers["step"],
+                    same_data=all(trainer.val_dataset is None for trainer in trainers),
                 )
                 require_equal_losses(self._training_step, self._draw, self._streams)
             except Exception as error:

@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from torch.utils._pytree import tree_leaves
 
 from unbraid.data import Dataset, Draw
-from unbraid.training.member_noise import MemberNoise
+from unbraid.training.member_noise import MemberNoise, map_models
 from unbraid.training.stacked_step import split_tensors, stack_batches
 
 
@@ -21,6 +21,7 @@ class StackedDraw:
         batch_size: Observations or pairs per batch of one training.
         generators: The trainings' generators of their draws.
         steps: The trainings' step counters, stacked; they are read at every draw.
+        same_data: Whether all trainings have the same data, and not a split of their own.
     """
 
     def __init__(
@@ -30,12 +31,14 @@ class StackedDraw:
         batch_size: int,
         generators: Sequence[Generator],
         steps: Tensor,
+        *,
+        same_data: bool,
     ) -> None:
         self.draws, self.datasets, self.batch_size = draws, datasets, batch_size
         self.generators, self.steps = generators, steps
         self._numbers = torch.arange(len(draws), device=steps.device)
         self._any = Generator(steps.device)  # stands for the generator of whichever training
-        self.vectorized = len(set(map(id, datasets))) == 1 and self._agrees()
+        self.vectorized = same_data and self._agrees()
 
     def __call__(self) -> Any:
         return self._together() if self.vectorized else stack_batches(self.one_by_one())
@@ -59,7 +62,7 @@ class StackedDraw:
             found.append(rebuild)
             return tuple(tensors)
 
-        tensors = torch.func.vmap(of_one)(self.steps, self._numbers)
+        tensors = map_models(of_one, self.steps, self._numbers)
         return found[0](tensors)
 
     def _agrees(self) -> bool:

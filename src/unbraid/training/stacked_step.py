@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from unbraid.methods import Method, Player
 from unbraid.training.compile import FunctionalLoss, copy_with_buffers, is_method_of
-from unbraid.training.member_noise import MemberNoise
+from unbraid.training.member_noise import MemberNoise, map_models
 from unbraid.training.stacked_player import NotStackableError, StackedPlayer, check_optimizers
 from unbraid.training.step import NonFiniteDetector, PlayerState, TrainingStep
 from unbraid.types import Terms
@@ -116,7 +116,7 @@ class StackedStep(TrainingStep):
                 with MemberNoise(generators, number):
                     return functional.loss(state, *rebuild(tensors))
 
-            return torch.func.vmap(of_one)(parameters | self.buffers | self.options, self.numbers, *tensors)
+            return map_models(of_one, parameters | self.buffers | self.options, self.numbers, *tensors)
 
         return loss
 
