@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Generator, Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 # Random functions by the function that draws the same numbers for a shape. `vmap` refuses any other random function.
 SAMPLERS: dict[Callable[..., Any], Callable[..., Tensor]] = {
@@ -17,6 +18,7 @@ SAMPLERS: dict[Callable[..., Any], Callable[..., Tensor]] = {
     torch.rand_like: torch.rand,
     torch.randn_like: torch.randn,
 }
+Rebuild = Callable[[Sequence[Tensor]], Any]
 SHAPED_LIKE = (torch.rand_like, torch.randn_like)
 
 
@@ -48,6 +50,18 @@ def map_models(function: Callable[..., Any], *stacked: Any) -> Any:
         # Of operations that it computes for one model after the other.
         warnings.filterwarnings("ignore", message="There is a performance drop")
         return torch.func.vmap(function)(*stacked)
+
+
+def split_tensors(tree: Any) -> tuple[list[Tensor], Rebuild]:
+    """The tensors in a tree of tuples and dicts, and a function that puts others in their places."""
+    leaves, spec = tree_flatten(tree)
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+
+    def rebuild(others: Sequence[Tensor]) -> Any:
+        rest = iter(others)
+        return tree_unflatten([next(rest) if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec)
+
+    return tensors, rebuild
 
 
 class MemberNoise(TorchFunctionMode):

@@ -46,6 +46,7 @@ class StackedTraining:
                 [trainer.training_step for trainer in trainers],
                 [own.noise for own in self._streams],
                 varying=lead.varying or frozenset(),
+                compiled=lead.training_step.compiled,
             )
             try:
                 self._draw = StackedDraw(

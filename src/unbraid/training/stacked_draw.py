@@ -8,8 +8,8 @@ from torch import Generator, Tensor
 from torch.utils._pytree import tree_leaves
 
 from unbraid.data import Dataset, Draw
-from unbraid.training.member_noise import MemberNoise, map_models
-from unbraid.training.stacked_step import split_tensors, stack_batches
+from unbraid.training.member_noise import MemberNoise, map_models, split_tensors
+from unbraid.training.stacked_step import stack_batches
 
 
 class StackedDraw:

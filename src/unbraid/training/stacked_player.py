@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 
 from unbraid.methods import Player
 from unbraid.optimizers import Optimizer
+from unbraid.training.stacked_compile import CompiledLoss
 from unbraid.training.step import PlayerState
 from unbraid.types import Terms
 
@@ -40,7 +41,9 @@ class StackedPlayer(PlayerState):
         self._share()
 
     def gradients(self, terms: Terms) -> tuple[Tensor | None, ...]:
-        return torch.autograd.grad(terms.total.sum(), self._trainable, allow_unused=True)
+        if isinstance(self.loss, CompiledLoss):
+            return self.loss.gradients
+        return torch.autograd.grad(terms.total.sum(), self.trainable, allow_unused=True)
 
     def _clip(self, max_norm: float) -> None:
         """Limits the norm of each model's gradient by itself."""
@@ -67,6 +70,20 @@ class StackedPlayer(PlayerState):
                     member.optimizer.state[own] = {
                         key: _part(key, value, number) for key, value in state.items()
                     }
+
+
+def stack_in_layout(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors as one whose parts have their layout in memory, such as `channels_last`."""
+    first = tensors[0]
+    stack = first.new_empty(len(tensors), *first.shape)
+    if not first.is_contiguous() and torch.empty_like(first).stride() == first.stride():  # dense
+        size = (len(tensors), *first.shape)
+        stack = torch.empty_strided(
+            size, (first.numel(), *first.stride()), dtype=first.dtype, device=first.device
+        )
+    for part, tensor in zip(stack, tensors, strict=True):
+        part.copy_(tensor)
+    return stack
 
 
 def check_optimizers(members: Sequence[PlayerState]) -> None:
@@ -104,7 +121,7 @@ def _is_elementwise(optimizer: Optimizer) -> bool:
 def _join(key: str, states: Sequence[Mapping[str, Any]]) -> Any:
     """An entry of the models' optimizers as one: stacked tensors, or the number of updates, which is the same."""
     if key != COUNTER:
-        return None if states[0][key] is None else torch.stack([state[key] for state in states])
+        return None if states[0][key] is None else stack_in_layout([state[key] for state in states])
     return states[0][key].clone()
 
 

@@ -15,8 +15,14 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from unbraid.methods import Method, Player
 from unbraid.training.compile import FunctionalLoss, copy_with_buffers, is_method_of
-from unbraid.training.member_noise import MemberNoise, map_models
-from unbraid.training.stacked_player import NotStackableError, StackedPlayer, check_optimizers
+from unbraid.training.member_noise import MemberNoise, map_models, split_tensors
+from unbraid.training.stacked_compile import CompiledLoss
+from unbraid.training.stacked_player import (
+    NotStackableError,
+    StackedPlayer,
+    check_optimizers,
+    stack_in_layout,
+)
 from unbraid.training.step import NonFiniteDetector, PlayerState, TrainingStep
 from unbraid.types import Terms
 
@@ -31,6 +37,7 @@ class StackedStep(TrainingStep):
         members: The models' own steps; from now on their weights and optimizer states are views of the stack.
         noise: The models' generators of the noise inside losses.
         varying: Numeric options in which the models may differ.
+        compiled: Whether losses with their gradients are compiled.
     """
 
     def __init__(
@@ -39,12 +46,13 @@ class StackedStep(TrainingStep):
         noise: Sequence[Generator],
         *,
         varying: frozenset[str] = frozenset(),
+        compiled: bool = False,
     ) -> None:
         first = members[0]
         methods = [member.method for member in members]
         self.members, self.noise = list(members), list(noise)
         self.optimizer, self.lr_schedule, self.grad_clip = first.optimizer, first.lr_schedule, first.grad_clip
-        self.precision, self.compiled = first.precision, False
+        self.precision, self.compiled = first.precision, compiled
         _check(members)
         names = [n for n in sorted(varying) if all(isinstance(m.__dict__.get(n), float) for m in methods)]
         self.method = copy_with_buffers(first.method, names)  # its weights are never used
@@ -68,7 +76,7 @@ class StackedStep(TrainingStep):
         by_id = {id(p): self.parameters[name] for name, p in first.method.named_parameters()}
         self.player_states = [
             StackedPlayer(
-                self._player(state, by_id), state, [member.player_states[index] for member in members]
+                self._player(index, state, by_id), state, [member.player_states[index] for member in members]
             )
             for index, state in enumerate(first.player_states)
         ]
@@ -89,20 +97,32 @@ class StackedStep(TrainingStep):
                         key: value.clone() for key, value in entries.items() if isinstance(value, Tensor)
                     }
 
-    def _player(self, state: PlayerState, by_id: dict[int, nn.Parameter]) -> Player:
+    def _player(self, index: int, state: PlayerState, by_id: dict[int, nn.Parameter]) -> Player:
         """A player of the first model with stacked parameters and the loss of all models."""
-        player = state.player
+        player, functional = state.player, FunctionalLoss(self.method, state.player.loss.__name__)
         parameters = [by_id[id(parameter)] for parameter in player.parameters]
         return replace(
             player,
             parameters=parameters,
-            loss=self._loss(player.loss.__name__, {id(parameter) for parameter in parameters}),
+            loss=self._compiled_loss(index, functional)
+            if self.compiled
+            else self._loss(functional, parameters),
             frozen=lambda step: [by_id[id(parameter)] for parameter in player.frozen(step)],
         )
 
-    def _loss(self, name: str, trainable: set[int]) -> Callable[..., Terms]:
+    def _compiled_loss(self, index: int, functional: FunctionalLoss) -> CompiledLoss:
+        return CompiledLoss(
+            functional,
+            self.parameters,
+            self.buffers | self.options,
+            lambda: self.player_states[index].trainable,
+            self.noise,
+            list(self.options),
+        )
+
+    def _loss(self, functional: FunctionalLoss, own: Sequence[nn.Parameter]) -> Callable[..., Terms]:
         """The loss of all models as a function of stacked batches; without gradients for other players' parameters."""
-        functional = FunctionalLoss(self.method, name)
+        trainable = {id(parameter) for parameter in own}
         generators: dict[Generator | None, list[Generator]] = {None: self.noise}
 
         def loss(*batches: Any) -> Terms:
@@ -162,18 +182,6 @@ def stack_batches(batches: Sequence[Any]) -> Any:
     return tree_unflatten(stacked, flat[0][1])
 
 
-def split_tensors(tree: Any) -> tuple[list[Tensor], Callable[[Sequence[Tensor]], Any]]:
-    """The tensors in a tree of tuples and dicts, and a function that puts others in their places."""
-    leaves, spec = tree_flatten(tree)
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-
-    def rebuild(others: Sequence[Tensor]) -> Any:
-        rest = iter(others)
-        return tree_unflatten([next(rest) if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec)
-
-    return tensors, rebuild
-
-
 def _check(members: Sequence[TrainingStep]) -> None:
     """Raises unless the models are of one kind."""
     first = members[0]
@@ -199,7 +207,7 @@ def _shapes(method: Method) -> dict[str, tuple[torch.Size, torch.dtype]]:
 
 def _stack(tensors: Sequence[Tensor]) -> Tensor:
     """The tensors as one, of which they become views."""
-    stack = torch.stack([tensor.detach() for tensor in tensors])
+    stack = stack_in_layout([tensor.detach() for tensor in tensors])
     for number, tensor in enumerate(tensors):
         tensor.data = stack[number]
     return stack

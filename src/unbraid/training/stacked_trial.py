@@ -37,6 +37,7 @@ def require_equal_losses(step: StackedStep, draw: StackedDraw, streams: Sequence
                 terms = state.loss(*map(stack_batches, used), *reused)
             state.gradients(terms)
             first[player.name] = tree_map(Tensor.detach, terms)
+            after = {name: buffer.clone() for name, buffer in step.buffers.items()}
             _restore_buffers(step, buffers)
             for number, (own, before) in enumerate(zip(streams, noise, strict=True)):
                 own.noise.set_state(before)
@@ -49,6 +50,7 @@ def require_equal_losses(step: StackedStep, draw: StackedDraw, streams: Sequence
                     )
                 _compare(player.name, terms_of(first, number)[player.name], alone, TOLERANCES[step.precision])
                 own.noise.set_state(before)
+            _compare_buffers(after, step.buffers, TOLERANCES[step.precision])
             _restore_buffers(step, buffers)
     finally:
         _restore_buffers(step, buffers)
@@ -62,6 +64,13 @@ def _compare(player: str, stacked: Terms, alone: Terms, tolerance: float) -> Non
     close = torch.isclose(found / scale, expected / scale, rtol=0.0, atol=tolerance, equal_nan=True)
     if stacked.names != alone.names or not bool(close.all()):
         raise NotStackableError(f"the terms of {player} differ from those of a model alone")
+
+
+def _compare_buffers(stacked: dict[str, Tensor], alone: dict[str, Tensor], tolerance: float) -> None:
+    """Such as running statistics, which a loss updates."""
+    for name, buffer in alone.items():
+        if not torch.allclose(stacked[name], buffer, rtol=tolerance, atol=tolerance, equal_nan=True):
+            raise NotStackableError(f"the loss changes {name} differently than that of a model alone")
 
 
 def _restore_buffers(step: StackedStep, buffers: dict[str, Tensor]) -> None:

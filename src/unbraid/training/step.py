@@ -32,7 +32,7 @@ class PlayerState:
         self._build = functools.partial(optimizer.build, compiled=compiled)
         self.optimizer = self._build(self.parameters)
         self._optimizer_step = torch.compile(self.optimizer.step) if compiled else self.optimizer.step
-        self._trainable = self.parameters
+        self.trainable = self.parameters
 
     def fresh_state(self) -> dict[int, dict[str, Tensor]]:
         """The optimizer's state by parameter after one step, made with a copy whose gradients are zero."""
@@ -50,7 +50,7 @@ class PlayerState:
     def update_frozen(self, step: int) -> None:
         """Freezes and unfreezes parameters for a step; the optimizer starts afresh when that is a change."""
         frozen = self.frozen(step)
-        self._trainable = [parameter for parameter in self.parameters if id(parameter) not in frozen]
+        self.trainable = [parameter for parameter in self.parameters if id(parameter) not in frozen]
         if step > 0 and frozen != self.frozen(step - 1):
             self.optimizer.state.clear()
 
@@ -59,7 +59,7 @@ class PlayerState:
         gradients = self.gradients(terms)
         if world_size() > 1:
             gradients = _all_reduce_gradients(gradients)
-        for parameter, gradient in zip(self._trainable, gradients, strict=True):
+        for parameter, gradient in zip(self.trainable, gradients, strict=True):
             if gradient is not None and not self._compiled:
                 gradient = match_strides(parameter, gradient)
             parameter.grad = gradient
@@ -70,7 +70,7 @@ class PlayerState:
             parameter.grad = None
 
     def gradients(self, terms: Terms) -> tuple[Tensor | None, ...]:
-        return torch.autograd.grad(terms.total, self._trainable, allow_unused=True)
+        return torch.autograd.grad(terms.total, self.trainable, allow_unused=True)
 
     def _clip(self, max_norm: float) -> None:
         nn.utils.clip_grad_norm_(self.parameters, max_norm)
