@@ -34,40 +34,50 @@ class StackedTraining:
     def __init__(self, trainers: Sequence[Trainer], on_end: Callable[[int, Run | Exception], None]) -> None:
         lead = trainers[0]
         self.active, self._on_end = dict(enumerate(trainers)), on_end
-        self._streams = [
-            trainer.own_stream for trainer in trainers if isinstance(trainer.own_stream, OwnStream)
-        ]
+        own_streams = [trainer.own_stream for trainer in trainers]
+        self._streams = [own for own in own_streams if isinstance(own, OwnStream)]
+        streams = [own.stream for own in self._streams]
         if lead.device.type == "cuda":
             torch.cuda.synchronize(lead.device)  # the weights were made on other streams
-            for own in self._streams:
-                own.stream = self._streams[0].stream
-        with self._stream():
-            self._training_step = StackedStep(
-                [trainer.training_step for trainer in trainers],
-                [own.noise for own in self._streams],
-                varying=lead.varying or frozenset(),
-                compiled=lead.training_step.compiled,
-            )
-            try:
-                self._draw = StackedDraw(
-                    [trainer.draw for trainer in trainers],
-                    [trainer.dataset for trainer in trainers],
-                    lead.config.batch_size,
-                    [trainer.data for trainer in trainers],
-                    self._training_step.buffers["step"],
-                    same_data=all(trainer.val_dataset is None for trainer in trainers),
-                )
-                require_equal_losses(self._training_step, self._draw, self._streams)
-            except Exception as error:
-                self._training_step.release()
-                if isinstance(error, NotStackableError):
-                    raise
-                raise NotStackableError(f"{type(error).__name__}: {error}".partition("\n")[0]) from error
+        for own in self._streams:
+            own.stream = streams[0]
+        try:
+            with self._stream():
+                self._stack(trainers)
+        except Exception as error:
+            for own, stream in zip(self._streams, streams, strict=True):
+                own.stream = stream
+            if isinstance(error, NotStackableError):
+                raise
+            raise NotStackableError(f"{type(error).__name__}: {error}".partition("\n")[0]) from error
         self._detector = StackedDetector([trainer.nonfinite for trainer in trainers])
         generators = [*self._draw.generators, *self._training_step.noise]
         self._graph_step = (
             CUDAGraphStep(self._eager_step, lead.device, generators) if lead.uses_graph else None
         )
+
+    def _stack(self, trainers: Sequence[Trainer]) -> None:
+        """Stacks the models, and tries their losses; gives each its own tensors again if that fails."""
+        lead = trainers[0]
+        self._training_step = StackedStep(
+            [trainer.training_step for trainer in trainers],
+            [own.noise for own in self._streams],
+            varying=lead.varying or frozenset(),
+            compiled=lead.training_step.compiled,
+        )
+        try:
+            self._draw = StackedDraw(
+                [trainer.draw for trainer in trainers],
+                [trainer.dataset for trainer in trainers],
+                lead.config.batch_size,
+                [trainer.data for trainer in trainers],
+                self._training_step.buffers["step"],
+                same_data=all(trainer.val_dataset is None for trainer in trainers),
+            )
+            require_equal_losses(self._training_step, self._draw, self._streams)
+        except Exception:
+            self._training_step.release()
+            raise
 
     def __len__(self) -> int:
         """Number of models on the device."""
