@@ -1,11 +1,14 @@
 """Steps per second on one CUDA device: eager, captured, compiled, in bf16, and as a population.
 
-    python benchmarks/gpu_speed.py [--methods beta-vae,…] [--forms …] [--population 8] [--seconds 2] [--json]
+    python benchmarks/gpu_speed.py [--methods beta-vae,…] [--forms …] [--population 8] [--stacks …] [--json]
 
 For every method one row in one run: eager steps a second, those of each faster form, the ratio of the best to eager,
-model-steps a second of a population, images a second, and what share of the device's bandwidth and of its matrix rate,
-both measured in the same run, the best form uses. Bytes and operations of a step are counted by tracing it: the
-bytes are those of every input and output of every operation of an eager step, an upper bound that fusing stays below.
+model-steps a second of a population on streams and as a stack, images a second, and what share of the device's
+bandwidth and of its matrix rate, both measured in the same run, the best form uses. Bytes and operations of a step are
+counted by tracing it: the bytes are those of every input and output of every operation of an eager step, an upper bound
+that fusing stays below. A minute or less for one method:
+
+    python benchmarks/gpu_speed.py --methods beta-vae --forms "graph bf16" --population 16 --seconds 1
 """
 
 import argparse
@@ -22,17 +25,19 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from unbraid.data.colored_digits import colored_mnist
 from unbraid.data.dataset import Dataset
-from unbraid.data.draws import DRAWS
+from unbraid.data.draws import DRAWS, Draw
 from unbraid.data.grassy_mnist import grassy_mnist
 from unbraid.data.mixture import mixture
 from unbraid.data.mnist import digits
 from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
 from unbraid.methods import method_class, method_classes
-from unbraid.methods.base import build_method
+from unbraid.methods.base import Method, build_method
 from unbraid.schedules import Linear
 from unbraid.training.cuda_graph import WARMUP_STEPS, CUDAGraphStep
-from unbraid.training.step import TrainingStep
+from unbraid.training.stacked_draw import StackedDraw
+from unbraid.training.stacked_step import StackedDetector, StackedStep
+from unbraid.training.step import NonFiniteDetector, TrainingStep
 
 FORMS: dict[str, dict[str, Any]] = {
     "eager": {},
@@ -41,6 +46,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "compiled": {"use_graph": True, "compiled": True},
     "compiled bf16": {"use_graph": True, "compiled": True, "precision": "bf16"},
 }
+STACKS = ("graph bf16", "compiled bf16")  # forms of a population as a stack
 PREDICTING = ("cnn", "cnn-beta-vae", "vfae", "cai", "cvib", "uai", "recon-contrast")
 CONTRASTING = (
     "contrastive-pca",
@@ -91,19 +97,56 @@ def stepper(
     name: str, dataset: Dataset, batch: int, *, seed: int = 0, use_graph: bool = False, **options: Any
 ) -> Callable[[], object]:
     """One step of a method, in one of the forms."""
-    known, settings = CASES.get(name, (name, {}))
-    device, cls = torch.device("cuda"), method_class(known)
-    method = build_method(cls, dataset.shape, seed=seed, **dataset.counts, **settings).to(device)
+    device = torch.device("cuda")
     game, draw, data = (
-        TrainingStep(method, **options),
-        DRAWS[cls.batch_type](),
+        TrainingStep(built(name, dataset, seed, device), **options),
+        drawing(name),
         Generator(device).manual_seed(seed),
     )
 
     def step() -> object:
-        return game.run(lambda: draw(dataset, batch, data, method.step), 0)
+        return game.run(lambda: draw(dataset, batch, data, game.method.step), 0)
 
     return CUDAGraphStep(step, device, [data]) if use_graph else step
+
+
+def stacked_stepper(
+    name: str,
+    dataset: Dataset,
+    batch: int,
+    models: int,
+    *,
+    device: str = "cuda",
+    use_graph: bool = False,
+    compiled: bool = False,
+    **options: Any,
+) -> Callable[[], object]:
+    """One step of several models of a method as a stack, as populations train them."""
+    place = torch.device(device)
+    noise, data = ([Generator(place).manual_seed(seed) for seed in range(models)] for _ in range(2))
+    members = [TrainingStep(built(name, dataset, seed, place), **options) for seed in range(models)]
+    game = StackedStep(members, noise, compiled=compiled)
+    draws, steps = [drawing(name)] * models, game.buffers["step"]
+    draw = StackedDraw(draws, [dataset] * models, batch, data, steps, same_data=True)
+    found = StackedDetector([NonFiniteDetector() for _ in members])
+
+    def step() -> object:
+        terms = game.run(draw, 0)
+        found.record(steps, terms)
+        return terms
+
+    return CUDAGraphStep(step, place, [*data, *noise]) if use_graph else step
+
+
+def built(name: str, dataset: Dataset, seed: int, device: torch.device) -> Method:
+    known, settings = CASES.get(name, (name, {}))
+    return build_method(method_class(known), dataset.shape, seed=seed, **dataset.counts, **settings).to(
+        device
+    )
+
+
+def drawing(name: str) -> Draw:
+    return DRAWS[method_class(CASES.get(name, (name, {}))[0]).batch_type]()
 
 
 def stored(dataset: Dataset) -> Dataset:
@@ -185,6 +228,21 @@ def peaks() -> tuple[float, float]:
     return products * 2 * 8192**3, copies * 2 * b.nbytes
 
 
+def stacks(name: str, dataset: Dataset, arguments: argparse.Namespace) -> dict[str, float]:
+    """Model-steps per second of a stack, in each of the forms, and the most memory that it held."""
+    row, models = {}, arguments.population
+    for form in filter(None, arguments.stacks.split(",")):
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        try:
+            step = stacked_stepper(name, dataset, arguments.batch_size, models, **FORMS[form])
+            row[f"stack, {form}"] = models * steps_per_second(step, arguments.seconds)
+            row[f"stack MiB, {form}"] = (torch.cuda.max_memory_allocated() - before) / 2**20
+        except Exception as error:
+            print(f"{name}, stack, {form}: {type(error).__name__}: {error}"[:600], flush=True)
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -193,6 +251,7 @@ def main() -> None:
     parser.add_argument("--forms", default=",".join(FORMS))
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--population", type=int, default=8, help="models at once; 0 leaves it out")
+    parser.add_argument("--stacks", default=",".join(STACKS), help="forms of the population as a stack")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -221,6 +280,8 @@ def main() -> None:
                 for seed in range(arguments.population)
             ]
             row["population"] = at_once(many, arguments.seconds)
+            del many
+            row |= stacks(name, dataset, arguments)
         row["images/s"] = best * arguments.batch_size
         if "eager" in row:
             row["ratio"] = best / row["eager"]

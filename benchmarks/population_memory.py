@@ -1,9 +1,9 @@
 """Device memory of many models at once, with their data.
 
-    python benchmarks/population_memory.py [--data dsprites] [--models 50] [--steps 500]
+    python benchmarks/population_memory.py [--data dsprites] [--models 50] [--steps 500] [--streams]
 
-Trains as many β-VAEs of 64×64 images as asked for, all on the device together, and prints the most memory that was
-reserved on it, the data set included.
+Trains as many β-VAEs of 64×64 images as asked for, all on the device together, as a stack or on streams, and prints the
+most memory that was reserved on it, the data set included.
 """
 
 import argparse
@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--data", default="dsprites")
     parser.add_argument("--models", type=int, default=50)
     parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--streams", action="store_true", help="one stream a model, in place of a stack")
     arguments = parser.parse_args()
     plans = [
         Plan("beta-vae", arguments.data, {"steps": arguments.steps, "batch_size": 64, "seed": seed})
@@ -32,7 +33,14 @@ def main() -> None:
     free, whole = torch.cuda.mem_get_info()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as out:
-        runs = train_population(plans, out, max_concurrent=arguments.models, device="cuda", quiet=True)
+        runs = train_population(
+            plans,
+            out,
+            max_concurrent=arguments.models,
+            device="cuda",
+            stack=not arguments.streams,
+            quiet=True,
+        )
     seconds = time.perf_counter() - began
     failed = [run for run in runs if not isinstance(run, Run)]
     if failed:

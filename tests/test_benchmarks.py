@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from unbraid.data.sprites import sprites
 from unbraid.optimizers import Adam
 from unbraid.report import flows
 from unbraid.runs import Run
@@ -204,3 +205,13 @@ def test_digits_have_a_sheet_for_each_variable_and_a_line_for_each_split(
     augmented_gin.digit_figures([run], tmp_path, None)
     assert len(list(tmp_path.glob("digits-augmented-gin-*-variable-*.png"))) == 20
     assert len(list(tmp_path.glob("digits-*.png"))) == 23
+
+
+def test_the_benchmark_of_speed_steps_a_stack_as_a_population_does() -> None:
+    """On a CPU: two models of several players, each with its own noise and batches."""
+    dataset = sprites(image_size=32)
+    step = script("gpu_speed").stacked_stepper("factor-vae", dataset, 4, 2, device="cpu")
+    totals = [{name: terms.total for name, terms in step().items()} for _ in range(2)]
+    assert totals[0].keys() == {"autoencoder", "critic"}
+    assert totals[0]["autoencoder"].shape == (2,) and totals[0]["autoencoder"].unique().numel() == 2
+    assert not totals[0]["autoencoder"].equal(totals[1]["autoencoder"])

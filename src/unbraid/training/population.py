@@ -66,7 +66,7 @@ def train_population(
         root: The data root of official files.
         device: Device: auto, cpu, cuda, cuda:N or mps.
         resume: Whether to continue runs that are there.
-        stack: Whether plans of one kind train as a stack. Default: on a CUDA device. On a CPU a stack is no faster.
+        stack: Whether plans of one kind train as a stack. Default: on a CUDA device. On a CPU a stack is slower.
         on_end: Called with every plan and its run, or its exception, as soon as the plan ends.
         **options: Fields of `LoopConfig`: checkpoint_seconds, log_every, compile, quiet.
     """
