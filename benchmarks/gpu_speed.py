@@ -35,6 +35,7 @@ from unbraid.methods import method_class, method_classes
 from unbraid.methods.base import Method, build_method
 from unbraid.schedules import Linear
 from unbraid.training.cuda_graph import WARMUP_STEPS, CUDAGraphStep
+from unbraid.training.population import STEPS_PER_TURN
 from unbraid.training.stacked_draw import StackedDraw
 from unbraid.training.stacked_step import StackedDetector, StackedStep
 from unbraid.training.step import NonFiniteDetector, TrainingStep
@@ -121,7 +122,7 @@ def stacked_stepper(
     compiled: bool = False,
     **options: Any,
 ) -> Callable[[], object]:
-    """One step of several models of a method as a stack, as populations train them."""
+    """Ten steps of several models of a method as a stack, as populations train them."""
     place = torch.device(device)
     noise, data = ([Generator(place).manual_seed(seed) for seed in range(models)] for _ in range(2))
     members = [TrainingStep(built(name, dataset, seed, place), **options) for seed in range(models)]
@@ -130,12 +131,13 @@ def stacked_stepper(
     draw = StackedDraw(draws, [dataset] * models, batch, data, steps, same_data=True)
     found = StackedDetector([NonFiniteDetector() for _ in members])
 
-    def step() -> object:
-        terms = game.run(draw, 0)
-        found.record(steps, terms)
+    def take() -> object:
+        for _ in range(STEPS_PER_TURN):
+            terms = game.run(draw, 0)
+            found.record(steps, terms)
         return terms
 
-    return CUDAGraphStep(step, place, [*data, *noise]) if use_graph else step
+    return CUDAGraphStep(take, place, [*data, *noise]) if use_graph else take
 
 
 def built(name: str, dataset: Dataset, seed: int, device: torch.device) -> Method:
@@ -189,10 +191,10 @@ def at_once(steps: list[Callable[[], object]], seconds: float) -> float:
     def turn() -> None:
         for step, stream in zip(steps, streams, strict=True):
             with torch.cuda.stream(stream):
-                for _ in range(10):
+                for _ in range(STEPS_PER_TURN):
                     step()
 
-    return 10 * len(steps) * steps_per_second(turn, seconds)
+    return STEPS_PER_TURN * len(steps) * steps_per_second(turn, seconds)
 
 
 class _Bytes(TorchDispatchMode):
@@ -236,7 +238,7 @@ def stacks(name: str, dataset: Dataset, arguments: argparse.Namespace) -> dict[s
         before = torch.cuda.memory_allocated()
         try:
             step = stacked_stepper(name, dataset, arguments.batch_size, models, **FORMS[form])
-            row[f"stack, {form}"] = models * steps_per_second(step, arguments.seconds)
+            row[f"stack, {form}"] = models * STEPS_PER_TURN * steps_per_second(step, arguments.seconds)
             row[f"stack MiB, {form}"] = (torch.cuda.max_memory_allocated() - before) / 2**20
         except Exception as error:
             print(f"{name}, stack, {form}: {type(error).__name__}: {error}"[:600], flush=True)

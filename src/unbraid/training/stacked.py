@@ -4,7 +4,8 @@ Each keeps its own noise, batches, run folder, history and checkpoints, and ends
 order of sums. A training that fails ends alone, and the others go on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -51,10 +52,9 @@ class StackedTraining:
                 raise
             raise NotStackableError(f"{type(error).__name__}: {error}".partition("\n")[0]) from error
         self._detector = StackedDetector([trainer.nonfinite for trainer in trainers])
-        generators = [*self._draw.generators, *self._training_step.noise]
-        self._graph_step = (
-            CUDAGraphStep(self._eager_step, lead.device, generators) if lead.uses_graph else None
-        )
+        self._device, self._uses_graph = lead.device, lead.uses_graph
+        self._graphs: dict[int, CUDAGraphStep[dict[str, Terms]]] = {}  # by number of steps
+        self._key: Hashable = None
 
     def _stack(self, trainers: Sequence[Trainer]) -> None:
         """Stacks the models, and tries their losses; gives each its own tensors again if that fails."""
@@ -84,17 +84,20 @@ class StackedTraining:
         return len(self._streams)
 
     def steps(self, stop_requested: Callable[[], bool], *, turn: int) -> Iterator[None]:
-        """Trains to the last step of each; yields as `Trainer.steps` does."""
+        """Trains to the last step of each; yields as `Trainer.steps` does.
+
+        Between two yields it takes `turn` steps at once where nothing is due: as one CUDA graph they take one launch.
+        """
         for number, trainer in list(self.active.items()):
             self._attempt(number, trainer.begin)
         self._end_those_done()
         while self.active:
             trainers = list(self.active.values())
-            step = trainers[0].state.step
+            count = turn if self._can_take(turn, trainers[0]) else 1
             with self._stream():
-                terms = self._step(step)
+                terms = self._take(count)
             for trainer in trainers:
-                trainer.state.step += 1
+                trainer.state.step += count
             stop, save = stop_requested(), any(trainer.checkpoint_is_due for trainer in trainers)
             if stop or save or any(trainer.is_due for trainer in trainers):
                 yield
@@ -107,15 +110,33 @@ class StackedTraining:
         for trainer in self.active.values():
             trainer.close()
 
-    def _step(self, step: int) -> dict[str, Terms]:
-        if self._graph_step is None:
-            return self._eager_step()
-        return self._graph_step(self._training_step.graph_key(step))
+    @property
+    def _step(self) -> int:
+        return next(iter(self.active.values())).state.step
 
-    def _eager_step(self) -> dict[str, Terms]:
-        step = next(iter(self.active.values())).state.step
-        terms = self._training_step.run(self._draw, step)
-        self._detector.record(self._training_step.buffers["step"], terms)
+    def _can_take(self, count: int, trainer: Trainer) -> bool:
+        """Whether nothing is due, and nothing that steps decide on the host changes, before the last of some steps."""
+        keys = {self._training_step.graph_key(step) for step in range(self._step, self._step + count)}
+        return steps_until_due(trainer) >= count and len(keys) == 1
+
+    def _take(self, count: int) -> dict[str, Terms]:
+        """Takes some steps, as one CUDA graph where they can be captured; the terms of the last."""
+        if not self._uses_graph:
+            return self._take_eagerly(count)
+        key = self._training_step.graph_key(self._step)
+        if key != self._key:  # optimizers may have started afresh, which captured steps do not know
+            self._key, self._graphs = key, {}
+        if count not in self._graphs:
+            take = functools.partial(self._take_eagerly, count)
+            generators = [*self._draw.generators, *self._training_step.noise]
+            self._graphs[count] = CUDAGraphStep(take, self._device, generators)
+        return self._graphs[count](key)
+
+    def _take_eagerly(self, count: int) -> dict[str, Terms]:
+        terms: dict[str, Terms] = {}
+        for step in range(self._step, self._step + count):
+            terms = self._training_step.run(self._draw, step)
+            self._detector.record(self._training_step.buffers["step"], terms)
         return terms
 
     def _record(self, stacked: dict[str, Terms], *, stop: bool, save: bool) -> None:
@@ -155,6 +176,14 @@ class StackedTraining:
     def _stream(self) -> AbstractContextManager[Any]:
         stream = self._streams[0].stream
         return nullcontext() if stream is None else torch.cuda.stream(stream)
+
+
+def steps_until_due(trainer: Trainer) -> int:
+    """How many steps a training takes until it ends, logs, validates or keeps weights."""
+    step, config = trainer.state.step, trainer.config
+    every = [trainer.loop.log_every] + ([] if trainer.val_dataset is None else [config.val_every])
+    ends = [config.steps, *(kept for kept in config.keep_weights if kept > step)]
+    return min([*(end - step for end in ends), *(period - step % period for period in every)])
 
 
 def _on_host(tensor: Tensor) -> Tensor:
