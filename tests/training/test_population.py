@@ -133,7 +133,7 @@ def test_numbers_vary_within_a_method() -> None:
 def test_a_member_ends_as_its_solo_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.cudnn, "deterministic", True)
     together = train_population(
-        plans(), tmp_path / "all", device="cuda", max_concurrent=3, compile=False, quiet=True
+        plans(), tmp_path / "all", device="cuda", max_concurrent=3, compile=False, stack=False, quiet=True
     )
     for plan, member in zip(plans(), together, strict=True):
         assert isinstance(member, Run), member
@@ -143,13 +143,31 @@ def test_a_member_ends_as_its_solo_run(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @cuda
-def test_a_compiled_member_follows_its_solo_run(tmp_path: Path) -> None:
-    together = train_population(plans(), tmp_path / "all", device="cuda", compile=True, quiet=True)
+@pytest.mark.parametrize("compile", [False, True], ids=["captured", "compiled"])
+@pytest.mark.parametrize("stack", [False, True], ids=["streams", "stack"])
+def test_a_member_follows_its_solo_run(stack: bool, compile: bool, tmp_path: Path) -> None:
+    together = train_population(
+        plans(), tmp_path / "all", device="cuda", stack=stack, compile=compile, quiet=True
+    )
     for plan, member in zip(plans(), together, strict=True):
         assert isinstance(member, Run), member
         alone = plan.run(tmp_path / "alone" / plan.folder_name, device="cuda", compiled=False, quiet=True)
         losses = [[line["loss"] for line in run.history()] for run in (member, alone)]
         assert_close(torch.tensor(losses[0]), torch.tensor(losses[1]), rtol=2e-3, atol=1e-2)
+
+
+@cuda
+@pytest.mark.parametrize("method", ["factor-vae", "ada-gvae", "principled-contrast"])
+def test_plans_of_one_kind_are_stacked(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = {} if method == "principled-contrast" else {"image_size": 32}
+    plan = Plan(
+        method, "sprites" if data else "grassy-mnist", {**data, "steps": 40, "batch_size": 16, "seed": 0}
+    )
+    together = train_population([replace(plan, seed=seed) for seed in range(3)], tmp_path, device="cuda")
+    assert all(isinstance(run, Run) and run.finished for run in together)
+    assert "not as a stack" not in capsys.readouterr().err
 
 
 @cuda

@@ -86,10 +86,10 @@ def train_population(
         if on_end is not None:
             on_end(plans[number], outcome)
 
-    on_cuda = choose_device(device).type == "cuda"
-    if on_cuda or stack:
-        loop, stack = LoopConfig(**options), on_cuda if stack is None else stack
-        population = _Population(plans, folders, root, choose_device(device), resume, loop, stack=stack)
+    on = choose_device(device)
+    if on.type == "cuda" or (stack and on.type == "cpu"):
+        stack = on.type == "cuda" if stack is None else stack
+        population = _Population(plans, folders, root, on, resume, LoopConfig(**options), stack=stack)
         population.train(max_concurrent, end)
     else:
         for number, (plan, folder) in enumerate(zip(plans, folders, strict=True)):

@@ -106,7 +106,8 @@ class StackedTraining:
                 yield
 
     def close(self) -> None:
-        """Releases the run folders of trainings that have not ended."""
+        """Releases the run folders of trainings that have not ended, and the memory of captured steps."""
+        self._graphs.clear()
         for trainer in self.active.values():
             trainer.close()
 
