@@ -36,10 +36,13 @@ def use_kernels(device: torch.device) -> bool:
 
 
 def _try_kernels(device: torch.device) -> None:
-    fine, weight = torch.ones(1, 1, 4, 4, 16, device=device), torch.ones(1, 16, 16, 4, 4, device=device)
-    coarse = down(fine, weight, None, None, 0.0, 1.0)
-    up(coarse, weight, None, fine, 0.0, 0.0)
-    weight_gradient(coarse, fine, 4, 1.0, 0.0)
+    """Builds each kernel once, for maps and for images."""
+    for channels in (16, 1):
+        fine = torch.ones(1, 1, 4, 4, channels, device=device)
+        weight = torch.ones(1, 16, channels, 4, 4, device=device)
+        coarse = down(fine, weight, None, None, 0.0, 1.0)
+        up(coarse, weight, None, fine, 0.0, 0.0)
+        weight_gradient(coarse, fine, 4, 1.0, 0.0)
 
 
 def supports(dtype: torch.dtype, weight: Tensor) -> bool:
