@@ -2,11 +2,18 @@
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from unbraid.nn.strided_conv import DownConv, UpConv, downsample_by_matmul, upsample_by_matmul
+from unbraid.nn.strided_conv import (
+    ConvStack,
+    DownConv,
+    UpConv,
+    downsample_by_matmul,
+    order_weights,
+    upsample_by_matmul,
+)
 
 
 def random(*shape: int) -> Tensor:
@@ -82,3 +89,33 @@ def test_mixed_precision_uses_the_transposed_convolution_of_pytorch() -> None:
     layer = UpConv(2, 1)
     with torch.autocast("cpu", torch.bfloat16):
         assert "UpConvToImage" not in type(layer(torch.randn(1, 2, 4, 4)).grad_fn).__name__
+
+
+def test_a_stack_of_layers_gives_what_the_layers_give_one_by_one() -> None:
+    torch.manual_seed(0)
+    layers = [
+        DownConv(3, 8),
+        nn.LeakyReLU(0.2),
+        DownConv(8, 8),
+        nn.ReLU(),
+        UpConv(8, 3),
+        nn.ReLU(),
+        nn.Flatten(),
+    ]
+    x = expected = torch.randn(2, 3, 16, 16)
+    for layer in layers:
+        expected = layer(expected)
+    assert torch.equal(ConvStack(*layers)(x), expected)
+    assert layers[2](x.new_full((1, 8, 4, 4), -1.0), 0.0).equal(layers[2](x.new_zeros(1, 8, 4, 4)))
+
+
+def test_weights_are_stored_with_their_channels_last_where_that_is_faster() -> None:
+    def is_ordered(layer: nn.Module, device: str, *, all_layers: bool) -> bool:
+        order_weights(layer, torch.device(device), all_layers=all_layers)
+        weight = layer.get_parameter("weight")
+        return weight.is_contiguous(memory_format=torch.channels_last) and not weight.is_contiguous()
+
+    assert is_ordered(nn.Conv2d(3, 8, 3), "cpu", all_layers=False)
+    assert is_ordered(DownConv(3, 8), "cpu", all_layers=False)
+    assert not is_ordered(nn.Conv2d(3, 8, 3), "meta", all_layers=False)
+    assert is_ordered(nn.Conv2d(3, 8, 3), "meta", all_layers=True)

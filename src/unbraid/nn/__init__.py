@@ -43,6 +43,7 @@ from unbraid.nn.projection import Projection
 from unbraid.nn.resnet import ResNet
 from unbraid.nn.scalar_head import scalar_head
 from unbraid.nn.small_conv import SmallConv
+from unbraid.nn.strided_conv import order_weights
 
 __all__ = [
     "ARCHITECTURES",
@@ -92,6 +93,7 @@ __all__ = [
     "frozen_batch_stats",
     "is_custom_architecture",
     "latent_dim_of",
+    "order_weights",
     "scalar_head",
     "separate_background_stats",
     "split_overlay",

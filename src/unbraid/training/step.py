@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from unbraid.distributed import all_reduce_mean, world_size
 from unbraid.methods import Method, Player
-from unbraid.nn import conv_ops
+from unbraid.nn import order_weights
 from unbraid.optimizers import Optimizer
 from unbraid.schedules import Schedule
 from unbraid.training.compile import Loss, compile_loss
@@ -105,9 +105,7 @@ class TrainingStep:
         self.method, self.optimizer, self.lr_schedule = method, optimizer, lr_schedule
         self.grad_clip, self.compiled, self.varying = grad_clip, compiled, varying
         self.precision: Precision = precision
-        own = conv_ops.use_kernels(method.step.device)
-        if own or method.step.device.type == "cpu" or (precision == "bf16" and not compiled):
-            method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 7 % faster, β-VAE at 64×64
+        order_weights(method, method.step.device, all_layers=precision == "bf16" and not compiled)
         self.player_states: list[PlayerState] = []
         for index, player in enumerate(method.players()):
             player = replace(player, parameters=list(player.parameters))
