@@ -51,7 +51,9 @@ def call(case: str, given: dict[str, Tensor], launch: Any = None) -> Tensor:
     if case == "up gated":
         return conv_launch.up(coarse, weight, None, fine, 1.0, 0.0, launch)
     slopes = (1.0, 0.0) if case == "weights of down" else (0.0, 1.0)
-    return conv_launch.weight_gradient(coarse, fine, 4, *slopes, launch)
+    return conv_launch.weight_gradient(
+        coarse, fine, 4, *slopes, conv_launch.gradient_parts(coarse, fine, 4), launch
+    )
 
 
 def by_cudnn(case: str, given: dict[str, Tensor]) -> Callable[[], object]:
@@ -100,7 +102,7 @@ def memory_bound(case: str, given: dict[str, Tensor], bandwidth: float) -> float
 def launches(case: str, given: dict[str, Tensor]) -> list[Any]:
     coarse, fine = given["coarse"], given["fine"]
     if case.startswith("weights"):
-        default = conv_launch.gradient_launch(coarse, fine, 4)
+        default = conv_launch.gradient_launch(coarse, fine, 4, conv_launch.gradient_parts(coarse, fine, 4))
         return [
             default._replace(warps=warps, stages=stages)
             for warps, stages in itertools.product((4, 8), (1, 2, 3))

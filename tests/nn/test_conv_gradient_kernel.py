@@ -14,7 +14,7 @@ from unbraid.nn import conv_launch  # noqa: E402
 def test_a_tap_counts_the_positions_at_which_its_pixel_exists(channels: int) -> None:
     """Of 2 images with 3×3 positions, taps of the middle exist everywhere, those of the border at two of three."""
     coarse, fine = torch.ones(1, 2, 3, 3, 16), torch.ones(1, 2, 6, 6, channels)
-    total = conv_launch.weight_gradient(coarse, fine, 4, 1.0, 1.0).sum(0)[0]
+    total = conv_launch.weight_gradient(coarse, fine, 4, 1.0, 1.0, 2).sum(0)[0]
     along = torch.tensor([2.0, 3.0, 3.0, 2.0], device=DEVICE)
     weights, over_coarse, taps = total.split(conv_launch.part_sizes(16, channels, 4))
     expected = 2 * along[:, None] * along
@@ -27,8 +27,8 @@ def test_a_tap_counts_the_positions_at_which_its_pixel_exists(channels: int) -> 
 
 def test_activations_act_on_both_maps() -> None:
     coarse, fine = torch.full((1, 1, 2, 2, 16), -1.0), torch.full((1, 1, 4, 4, 16), -2.0)
-    plain = conv_launch.weight_gradient(coarse, fine, 4, 1.0, 1.0).sum(0)
-    both = conv_launch.weight_gradient(coarse, fine, 4, 0.5, 0.25).sum(0)
+    plain = conv_launch.weight_gradient(coarse, fine, 4, 1.0, 1.0, 2).sum(0)
+    both = conv_launch.weight_gradient(coarse, fine, 4, 0.5, 0.25, 1).sum(0)
     weights = conv_launch.part_sizes(16, 16, 4)[0]
     assert torch.equal(both[:, :weights], plain[:, :weights] / 8)
     assert torch.equal(both[:, weights : weights + 16], plain[:, weights : weights + 16] / 2)

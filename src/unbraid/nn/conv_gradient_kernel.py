@@ -34,6 +34,7 @@ def weight_gradient_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     PIXELS: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     """A row is a coarse channel, a column a tap and fine channel; a program sums over a part of the positions."""
     WIDE: tl.constexpr = KERNEL * KERNEL * FINE
@@ -77,9 +78,11 @@ def weight_gradient_kernel(
             over = leaky(over, coarse_slope)
         if FINE_ACTIVATION:
             under = leaky(under, fine_slope)
-        total = tl.dot(over, under, total)
-        row_sum = tl.dot(over, tl.full([PIXELS, 16], 1.0, over.dtype), row_sum)
-        column_sum = tl.dot(tl.full([16, PIXELS], 1.0, under.dtype), under, column_sum)
+        total = tl.dot(over, under, total, input_precision=PRECISION)
+        row_sum = tl.dot(over, tl.full([PIXELS, 16], 1.0, over.dtype), row_sum, input_precision=PRECISION)
+        column_sum = tl.dot(
+            tl.full([16, PIXELS], 1.0, under.dtype), under, column_sum, input_precision=PRECISION
+        )
     target = row[:, None] * WIDE + column[None, :]
     tl.store(parts + target, total, mask=real_row[:, None] & real_column[None, :])
     if tl.program_id(0) % TILES == 0:

@@ -50,6 +50,7 @@ def down_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     INNER: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     """A row is an output position of an image, a column an output channel, an inner index a tap and input channel."""
     ALL: tl.constexpr = KERNEL * KERNEL * FINE
@@ -83,7 +84,7 @@ def down_kernel(
         weights = tl.load(
             weight + inner[:, None] + column[None, :] * ALL, mask=exists, other=0.0, cache_modifier=".ca"
         )
-        total = tl.dot(values, weights.to(values.dtype), total)
+        total = tl.dot(values, weights.to(values.dtype), total, input_precision=PRECISION)
     if BIAS:
         total += tl.load(bias + model * COARSE + column, mask=real_column, other=0.0)[None, :]
     target = (model * rows + row)[:, None] * COARSE + column[None, :]
@@ -118,6 +119,7 @@ def up_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     INNER: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     """A row is an input position of an image, a column an output channel of one of its 2×2 output pixels.
 
@@ -159,7 +161,7 @@ def up_kernel(
         place = ((inner % COARSE * KERNEL * KERNEL + tap) * FINE)[:, None] + channel[None, :]
         exists = (inner < ALL)[:, None] & real_column[None, :]
         weights = tl.load(weight + place, mask=exists, other=0.0, cache_modifier=".ca")
-        total = tl.dot(values, weights.to(values.dtype), total)
+        total = tl.dot(values, weights.to(values.dtype), total, input_precision=PRECISION)
     if BIAS:
         total += tl.load(bias + model * FINE + channel, mask=real_column, other=0.0)[None, :]
     pixel = (row // (HEIGHT * WIDTH) * 2 * HEIGHT + 2 * i + u) * 2 * WIDTH + 2 * j + v
@@ -195,6 +197,7 @@ def up_to_image_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     INNER: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     """`up_kernel` to few channels: a column is a channel of any of the four output pixels, which read 3×3 neighbors.
 
@@ -241,8 +244,8 @@ def up_to_image_kernel(
             exists = real_column & (a >= 0) & (a < KERNEL) & (b >= 0) & (b < KERNEL)
             read = tl.where(exists, (a * KERNEL + b) * FINE + channel, -1)
             chosen = (entry[:, None] == read[None, :]).to(table.dtype)
-            weights = tl.dot(table, chosen).to(table.dtype)
-            total = tl.dot(values, weights, total)
+            weights = tl.dot(table, chosen, input_precision=PRECISION).to(table.dtype)
+            total = tl.dot(values, weights, total, input_precision=PRECISION)
     if BIAS:
         total += tl.load(bias + model * FINE + channel, mask=real_column, other=0.0)[None, :]
     pixel = (row // (HEIGHT * WIDTH) * 2 * HEIGHT + 2 * i) * 2 * WIDTH + 2 * j

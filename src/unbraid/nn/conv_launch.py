@@ -16,6 +16,7 @@ from unbraid.nn.conv_gradient_kernel import weight_gradient_kernel
 from unbraid.nn.conv_kernels import down_kernel, up_kernel, up_to_image_kernel
 
 PROCESSORS = 128  # of a device, about; each should have a program
+PIXELS = 32  # positions that a program of `weight_gradient` multiplies at once
 
 
 def down(
@@ -48,6 +49,7 @@ def down(
         ROWS=launch.rows,
         COLUMNS=launch.columns,
         INNER=launch.inner,
+        PRECISION=_precision(),
         num_warps=launch.warps,
         num_stages=launch.stages,
     )
@@ -86,6 +88,7 @@ def up(
         ROWS=launch.rows,
         COLUMNS=launch.columns,
         INNER=launch.inner,
+        PRECISION=_precision(),
         num_warps=launch.warps,
         num_stages=launch.stages,
     )
@@ -98,17 +101,18 @@ def weight_gradient(
     kernel: int,
     coarse_slope: float,
     fine_slope: float,
+    parts: int,
     launch: "GradientLaunch | None" = None,
 ) -> Tensor:
     """Parts of the gradient of the weights, and of the sums of the values over all positions (`part_sizes`)."""
     models, batch, height, width, coarse_channels = coarse.shape
     fine_channels = fine.shape[-1]
-    launch = launch or gradient_launch(coarse, fine, kernel)
+    launch = launch or gradient_launch(coarse, fine, kernel, parts)
     tiles = triton.cdiv(coarse_channels, launch.rows) * triton.cdiv(kernel**2 * fine_channels, launch.columns)
     size = sum(part_sizes(coarse_channels, fine_channels, kernel))
-    parts = coarse.new_empty(launch.parts, models, size, dtype=torch.float32)
-    weight_gradient_kernel[(tiles, launch.parts, models)](
-        *(coarse, fine, parts, batch * height * width, launch.per_part, models),
+    sums = coarse.new_empty(parts, models, size, dtype=torch.float32)
+    weight_gradient_kernel[(tiles, parts, models)](
+        *(coarse, fine, sums, batch * height * width, launch.per_part, models),
         *(coarse.stride(0), fine.stride(0)),
         *(coarse_slope, fine_slope),
         HEIGHT=height,
@@ -121,10 +125,16 @@ def weight_gradient(
         ROWS=launch.rows,
         COLUMNS=launch.columns,
         PIXELS=launch.pixels,
+        PRECISION=_precision(),
         num_warps=launch.warps,
         num_stages=launch.stages,
     )
-    return parts
+    return sums
+
+
+def _precision() -> str:
+    """How products of float32 are computed: as PyTorch's convolutions compute them."""
+    return "tf32" if torch.backends.cudnn.allow_tf32 else "ieee"
 
 
 def part_sizes(coarse_channels: int, fine_channels: int, kernel: int) -> tuple[int, int, int]:
@@ -148,8 +158,7 @@ class GradientLaunch(NamedTuple):
     rows: int  # coarse channels of a program
     columns: int  # taps and fine channels of a program
     pixels: int  # positions that are multiplied at once
-    parts: int  # programs that share the sum over all positions
-    per_part: int  # positions of each of them
+    per_part: int  # positions of each of the programs that share a sum
     warps: int
     stages: int
 
@@ -189,15 +198,23 @@ def is_image(fine_channels: int) -> bool:
     return 4 * fine_channels <= 16
 
 
-def gradient_launch(coarse: Tensor, fine: Tensor, kernel: int) -> GradientLaunch:
-    """Blocks of up to 64 channels by 128 columns, and parts that give each processor about four programs."""
-    models, batch, height, width, coarse_channels = coarse.shape
-    wide = kernel**2 * fine.shape[-1]
-    rows = max(min(triton.next_power_of_2(coarse_channels), 64), 16)
-    columns = max(min(triton.next_power_of_2(wide), 128), 16)
-    tiles = triton.cdiv(coarse_channels, rows) * triton.cdiv(wide, columns)
-    positions, pixels = batch * height * width, 32
+def gradient_launch(coarse: Tensor, fine: Tensor, kernel: int, parts: int) -> GradientLaunch:
+    """Blocks of up to 64 channels by 128 columns for a sum in so many parts."""
+    _, batch, height, width, _ = coarse.shape
+    rows, columns = _gradient_block(coarse, fine, kernel)
+    per_part = triton.cdiv(triton.cdiv(batch * height * width, parts), PIXELS) * PIXELS
+    return GradientLaunch(rows, columns, PIXELS, per_part, 4, 3)
+
+
+def gradient_parts(coarse: Tensor, fine: Tensor, kernel: int) -> int:
+    """In how many parts a sum over all positions gives each processor about four programs."""
+    models, batch, height, width, channels = coarse.shape
+    rows, columns = _gradient_block(coarse, fine, kernel)
+    tiles = triton.cdiv(channels, rows) * triton.cdiv(kernel**2 * fine.shape[-1], columns)
     most = 512 if rows * columns < 2048 else 64  # small parts are added quickly
-    parts = max(1, min(4 * PROCESSORS // (tiles * models), most, positions // (2 * pixels)))
-    per_part = triton.cdiv(triton.cdiv(positions, parts), pixels) * pixels
-    return GradientLaunch(rows, columns, pixels, triton.cdiv(positions, per_part), per_part, 4, 3)
+    return max(1, min(4 * PROCESSORS // (tiles * models), most, batch * height * width // (2 * PIXELS)))
+
+
+def _gradient_block(coarse: Tensor, fine: Tensor, kernel: int) -> tuple[int, int]:
+    rows = max(min(triton.next_power_of_2(coarse.shape[-1]), 64), 16)
+    return rows, max(min(triton.next_power_of_2(kernel**2 * fine.shape[-1]), 128), 16)

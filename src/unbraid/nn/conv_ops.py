@@ -42,7 +42,7 @@ def _try_kernels(device: torch.device) -> None:
         weight = torch.ones(1, 16, channels, 4, 4, device=device)
         coarse = down(fine, weight, None, None, 0.0, 1.0)
         up(coarse, weight, None, fine, 0.0, 0.0)
-        weight_gradient(coarse, fine, 4, 1.0, 0.0)
+        weight_gradient(coarse, fine, 4, 1.0, 0.0, 1)
 
 
 def supports(dtype: torch.dtype, weight: Tensor) -> bool:
@@ -91,29 +91,33 @@ def _(coarse: Tensor, weight: Tensor, *rest: Any) -> Tensor:
 
 @custom_op("unbraid::weight_gradient", mutates_args=())
 def weight_gradient(
-    coarse: Tensor, fine: Tensor, kernel: int, coarse_slope: float, fine_slope: float
+    coarse: Tensor, fine: Tensor, kernel: int, coarse_slope: float, fine_slope: float, parts: int
 ) -> Tensor:
-    """Parts (part, model, number) of the gradient of the weights and biases; their sum is the gradient."""
+    """Parts (part, model, number) of the gradient of the weights and biases; their sum is the gradient.
+
+    Their number is an argument, so that compiled code that is kept on disk agrees with any way to choose it.
+    """
     from unbraid.nn import conv_launch
 
-    return conv_launch.weight_gradient(_maps(coarse), _maps(fine), kernel, coarse_slope, fine_slope)
+    return conv_launch.weight_gradient(_maps(coarse), _maps(fine), kernel, coarse_slope, fine_slope, parts)
 
 
 @weight_gradient.register_fake
 def _(coarse: Tensor, fine: Tensor, kernel: int, *rest: Any) -> Tensor:
-    from unbraid.nn import conv_launch
-
-    size = sum(conv_launch.part_sizes(coarse.shape[-1], fine.shape[-1], kernel))
-    parts = conv_launch.gradient_launch(coarse, fine, kernel).parts
-    return coarse.new_empty(parts, coarse.shape[0], size, dtype=torch.float32)
+    models, channels, taps = len(coarse), (coarse.shape[-1], fine.shape[-1]), kernel**2
+    size = channels[0] * taps * channels[1] + channels[0] + taps * channels[1]
+    return coarse.new_empty(rest[-1], models, size, dtype=torch.float32)
 
 
 def _sums(
     coarse: Tensor, fine: Tensor, kernel: int, coarse_slope: float, fine_slope: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradient of the weights, and the sums of the values of each coarse and each fine channel."""
-    parts = weight_gradient(coarse, fine, kernel, coarse_slope, fine_slope)
-    return _unpack(parts.sum(0), coarse.shape[-1], fine.shape[-1], kernel)
+    from unbraid.nn import conv_launch
+
+    parts = conv_launch.gradient_parts(coarse, fine, kernel)
+    sums = weight_gradient(coarse, fine, kernel, coarse_slope, fine_slope, parts).sum(0)
+    return _unpack(sums, coarse.shape[-1], fine.shape[-1], kernel)
 
 
 def _unpack(part: Tensor, coarse: int, fine: int, kernel: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -163,7 +167,7 @@ def _up_backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
 
 
 def _save_both(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    coarse, fine, ctx.kernel, ctx.coarse_slope, ctx.fine_slope = inputs
+    coarse, fine, ctx.kernel, ctx.coarse_slope, ctx.fine_slope, _ = inputs
     ctx.save_for_backward(coarse, fine)
 
 
@@ -179,7 +183,7 @@ def _weight_gradient_backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None
     gates = None if ctx.coarse_slope == 1.0 else coarse, None if ctx.fine_slope == 1.0 else fine
     to_coarse = down(fine, weights, of_coarse, gates[0], ctx.fine_slope, ctx.coarse_slope)
     to_fine = up(coarse, weights, of_fine, gates[1], ctx.coarse_slope, ctx.fine_slope)
-    return to_coarse, to_fine, None, None, None
+    return to_coarse, to_fine, None, None, None, None
 
 
 down.register_autograd(_down_backward, setup_context=_save_maps)
@@ -187,18 +191,30 @@ up.register_autograd(_up_backward, setup_context=_save_maps)
 weight_gradient.register_autograd(_weight_gradient_backward, setup_context=_save_both)
 
 
-def _stacked(operator: Callable[..., Tensor], models_dim: int) -> Callable[..., tuple[Tensor, int]]:
+def _stacked(operator: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, int]]:
     """The rule of an operator under `vmap`: the new dimension joins that of the models."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Tensor, int]:
-        size = info.batch_size
-        joined = [
-            _join_models(arg, dim, size) if isinstance(arg, Tensor) else arg
-            for arg, dim in zip(args, in_dims, strict=True)
-        ]
-        return operator(*joined).unflatten(models_dim, (size, -1)), models_dim
+        joined = _join_all(info.batch_size, in_dims, args)
+        return operator(*joined).unflatten(0, (info.batch_size, -1)), 0
 
     return rule
+
+
+def _stacked_gradient(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Tensor, int]:
+    """The rule of `weight_gradient`; more models need fewer parts each."""
+    from unbraid.nn import conv_launch
+
+    *joined, _ = _join_all(info.batch_size, in_dims, args)
+    parts = conv_launch.gradient_parts(*joined[:3])
+    return weight_gradient(*joined, parts).unflatten(1, (info.batch_size, -1)), 1
+
+
+def _join_all(size: int, in_dims: tuple[int | None, ...], args: tuple[Any, ...]) -> list[Any]:
+    return [
+        _join_models(arg, dim, size) if isinstance(arg, Tensor) else arg
+        for arg, dim in zip(args, in_dims, strict=True)
+    ]
 
 
 def _join_models(tensor: Tensor, dim: int | None, size: int) -> Tensor:
@@ -207,9 +223,9 @@ def _join_models(tensor: Tensor, dim: int | None, size: int) -> Tensor:
     return tensor.flatten(0, 1)
 
 
-down.register_vmap(_stacked(down, 0))
-up.register_vmap(_stacked(up, 0))
-weight_gradient.register_vmap(_stacked(weight_gradient, 1))
+down.register_vmap(_stacked(down))
+up.register_vmap(_stacked(up))
+weight_gradient.register_vmap(_stacked_gradient)
 
 
 def _maps(maps: Tensor) -> Tensor:
