@@ -8,6 +8,7 @@ import pytest
 
 FILES = (
     "tests/nn/test_conv_ops.py",
+    "tests/training/test_stacked_kernels.py",
     "tests/nn/test_conv_launch.py tests/nn/test_conv_kernels.py tests/nn/test_conv_gradient_kernel.py",
 )
 
