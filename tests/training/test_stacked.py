@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+import torch
+from torch import Generator
 from torch.testing import assert_close
 
 import unbraid.training.population
@@ -15,6 +17,8 @@ from unbraid.progress import Stopped
 from unbraid.runs.folder import Run
 from unbraid.schedules import Linear
 from unbraid.studies.plan import Plan, replace
+from unbraid.training.cuda_graph import CaptureError
+from unbraid.training.loop import Trainer
 from unbraid.training.population import train_population
 from unbraid.training.stacked import StackedTraining
 from unbraid.types import Batch, Terms
@@ -230,3 +234,42 @@ def test_steps_at_once_end_before_what_is_due(
         assert_close(run.weights(25), solo.weights(25), rtol=1e-2, atol=3e-3)
         losses = [[line["loss"] for line in each.history()] for each in (run, solo)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+
+
+class FakeGraph:
+    """A step that is not captured, or says at its third call that it cannot be."""
+
+    made: ClassVar[list["FakeGraph"]] = []
+    fails = False
+
+    def __init__(self, step: Callable[[], Any], device: torch.device, generators: list[Generator]) -> None:
+        self.step, self.generators, self.keys = step, generators, list[Any]()
+        self.made.append(self)
+
+    def __call__(self, key: Any = ()) -> Any:
+        self.keys.append(key)
+        if self.fails and len(self.keys) == 3:
+            raise CaptureError("it asks the host")
+        return self.step()
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["captured", "refused"])
+def test_steps_are_captured_with_the_generators_of_all_members(
+    fails: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By a stand-in for CUDA graphs. A stack that cannot be captured goes on without a graph."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "_uses_graph", lambda self: True)
+        patched.setattr(FakeGraph, "made", made := [])
+        patched.setattr(FakeGraph, "fails", fails)
+        for module in ("loop", "stacked"):
+            patched.setattr(f"unbraid.training.{module}.CUDAGraphStep", FakeGraph)
+        plans = members(count=2)
+        runs = together(plans, tmp_path / "all")
+    (stacked,) = [graph for graph in made if graph.keys]
+    assert len(stacked.generators) == 4 and len(stacked.keys) == (3 if fails else STEPS)
+    assert (
+        "2 stacked models do not run as a CUDA graph: it asks the host" in capsys.readouterr().err
+    ) is fails
+    for plan, run in zip(plans, runs, strict=True):
+        assert_same(run, alone(plan, tmp_path / "alone" / plan.folder_name))

@@ -15,6 +15,10 @@ R = TypeVar("R")
 WARMUP_STEPS = 3
 
 
+class CaptureError(RuntimeError):
+    """A step cannot be captured. Nothing has run: weights, optimizers and generators are those of before."""
+
+
 class CUDAGraphStep(Generic[R]):
     """Runs a step by replaying a captured graph.
 
@@ -59,8 +63,11 @@ class CUDAGraphStep(Generic[R]):
         self._graph = torch.cuda.CUDAGraph()
         for generator in self._generators:
             self._graph.register_generator_state(generator)
-        with torch.cuda.graph(self._graph, stream=self._stream):
-            self._result = self._step()
+        try:
+            with torch.cuda.graph(self._graph, stream=self._stream):
+                self._result = self._step()
+        except RuntimeError as error:
+            raise CaptureError(str(error)) from error
 
 
 def cuda_graph_unsupported(method: Method, draw: Draw, dataset: Dataset, device: torch.device) -> str | None:

@@ -5,6 +5,7 @@ order of sums. A training that fails ends alone, and the others go on.
 """
 
 import functools
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -15,7 +16,7 @@ from torch.utils._pytree import tree_map
 
 from unbraid.progress import Stopped
 from unbraid.runs import Run
-from unbraid.training.cuda_graph import CUDAGraphStep
+from unbraid.training.cuda_graph import CaptureError, CUDAGraphStep
 from unbraid.training.loop import Trainer
 from unbraid.training.stacked_draw import StackedDraw
 from unbraid.training.stacked_step import NotStackableError, StackedDetector, StackedStep, terms_of
@@ -131,7 +132,18 @@ class StackedTraining:
             take = functools.partial(self._take_eagerly, count)
             generators = [*self._draw.generators, *self._training_step.noise]
             self._graphs[count] = CUDAGraphStep(take, self._device, generators)
-        return self._graphs[count](key)
+        try:
+            return self._graphs[count](key)
+        except CaptureError as error:
+            reason = str(error).partition("\n")[0]
+            print(
+                f"{len(self)} stacked models do not run as a CUDA graph: {reason}",
+                file=sys.stderr,
+                flush=True,
+            )
+            self._uses_graph = False
+            self._graphs.clear()
+            return self._take_eagerly(count)
 
     def _take_eagerly(self, count: int) -> dict[str, Terms]:
         terms: dict[str, Terms] = {}
