@@ -123,9 +123,9 @@ def stacked_stepper(
     **options: Any,
 ) -> Callable[[], object]:
     """Ten steps of several models of a method as a stack, as populations train them."""
-    place = torch.device(device)
-    noise, data = ([Generator(place).manual_seed(seed) for seed in range(models)] for _ in range(2))
-    members = [TrainingStep(built(name, dataset, seed, place), **options) for seed in range(models)]
+    target = torch.device(device)
+    noise, data = ([Generator(target).manual_seed(seed) for seed in range(models)] for _ in range(2))
+    members = [TrainingStep(built(name, dataset, seed, target), **options) for seed in range(models)]
     game = StackedStep(members, noise, compiled=compiled)
     draws, steps = [drawing(name)] * models, game.buffers["step"]
     draw = StackedDraw(draws, [dataset] * models, batch, data, steps, same_data=True)
@@ -137,7 +137,7 @@ def stacked_stepper(
             found.record(steps, terms)
         return terms
 
-    return CUDAGraphStep(take, place, [*data, *noise]) if use_graph else take
+    return CUDAGraphStep(take, target, [*data, *noise]) if use_graph else take
 
 
 def built(name: str, dataset: Dataset, seed: int, device: torch.device) -> Method:
