@@ -1,19 +1,25 @@
 """Progress displays, src/unbraid/progress.py."""
 
+import io
+import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from unbraid.progress import (
     STOPPING,
     Bar,
     Lines,
+    RecentSpeed,
     Stopped,
     duration,
     progress,
+    shown_terms,
     signals_deferred,
     signals_handled,
     stop_command,
@@ -38,10 +44,61 @@ def test_lines_show_the_first_and_the_last_report_and_few_between(capsys: pytest
     assert shown[1].startswith("beta-vae on sprites: 100/100 steps")
 
 
-def test_a_bar_shows_terms_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
-    with Bar("training", total=10) as bar:
-        bar.show(10, {"kl": 3.0})
-    assert "training" in capsys.readouterr().err
+def bar_line(width: int, terms: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a bar shows 20 seconds after its start, at 10 steps a second and a width."""
+    now = [0.0]
+    monkeypatch.setattr("unbraid.progress.time.monotonic", lambda: now[0])
+    bar = Bar("factor-vae on dsprites", total=1000)
+    bar._console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
+    for second in range(1, 21):
+        now[0] = float(second)
+        bar.move(10 * second)
+        bar._line()
+    bar.show(200, terms)
+    bar._console.print(bar._line())
+    output = bar._console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def test_a_bar_shows_steps_speed_and_time_left_first_and_terms_where_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terms = {"loss": 123.4, "nll": 100.1, "kl": 12.25, "total_correlation": 1.5, "critic.loss": 0.693}
+    shown = {width: bar_line(width, terms, monkeypatch) for width in (60, 80, 120)}
+    for width, line in shown.items():
+        assert line.count("\n") == 1 and len(line.rstrip("\n")) <= width
+        assert "200/1000" in line and "10.0 steps/s" in line and "1 min 20 s left" in line
+    assert "factor-vae on dsprites" in shown[80] and "loss" not in shown[80]
+    assert "loss 123.4  nll 100.1" in shown[120] and "critic.loss" not in shown[120]
+
+
+def test_a_bar_on_a_terminal_moves_between_reports() -> None:
+    """Drawn by a terminal of 80 columns: steps advance although no terms are reported."""
+    script = (
+        "import time\nfrom unbraid.progress import Bar\nwith Bar('beta-vae on sprites', 100) as bar:\n"
+        "    for step in range(1, 101):\n        bar.move(step)\n        time.sleep(0.015)\n"
+    )
+    environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, encoding="utf-8"
+    )
+    counts = {int(count) for count in re.findall(r"(\d+)/100", done.stderr)}
+    assert len(counts) >= 4 and 100 in counts, done.stderr
+
+
+def test_speed_is_that_of_the_last_half_minute() -> None:
+    speed = RecentSpeed()
+    for second in range(100):
+        speed.note(second if second < 50 else 50 + 10 * (second - 50), float(second))
+    assert speed.per_second == 10.0
+    assert RecentSpeed().per_second == 0.0
+
+
+def test_terms_that_do_not_fit_are_left_out() -> None:
+    assert shown_terms({"loss": 1.0, "kl": 2.0}, 6) == "loss 1"
+    assert shown_terms({"loss": 1.0, "kl": 2.0}, 12) == "loss 1  kl 2"
+    assert shown_terms({"loss": 1.0}, 3) == ""
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

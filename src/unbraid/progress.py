@@ -5,11 +5,14 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 SECONDS_BETWEEN_LINES = 10.0
+SMALLEST_BAR = 10  # columns
+RECENT_NOTES = 30  # of the speed, one a second
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 STOPPED = "Stopped: run the same command again (training with --resume)."
 
@@ -22,6 +25,9 @@ class Progress:
 
     def __exit__(self, *exception: Any) -> None:
         pass
+
+    def move(self, done: int) -> None:
+        """Notes how many units are done; it costs nothing, and may be called at every step."""
 
     def show(self, done: int, terms: dict[str, float]) -> None:
         """Reports how many units are done and the current loss terms."""
@@ -53,38 +59,88 @@ class Lines(Progress):
 
 
 class Bar(Progress):
-    """A Rich progress bar on standard error, with terms, units per second and time left."""
+    """A bar on standard error: units done, their speed and the time left, and as many terms as the width allows.
+
+    It is drawn four times a second, from what `move` and `show` have noted.
+    """
 
     def __init__(self, title: str, total: int, start: int = 0, unit: str = "steps") -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
+        from rich.live import Live
 
-        self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[terms]}"),
-            console=Console(stderr=True),
-        )
-        self._task = self._bar.add_task(title, total=total, completed=start, speed="", terms="")
-        self._start, self._unit = start, unit
+        self._title, self._total, self._unit, self._terms = title, total, unit, dict[str, float]()
+        self._done, self._speed = start, RecentSpeed(start)
+        self._console = Console(stderr=True)
+        self._live = Live(console=self._console, get_renderable=self._line, refresh_per_second=4)
 
     def __enter__(self) -> "Bar":
-        self._start_time = time.monotonic()
-        self._bar.__enter__()
+        self._speed.note(self._done, time.monotonic())
+        self._live.__enter__()
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        self._bar.__exit__(*exception)
+        self._live.__exit__(*exception)
+
+    def move(self, done: int) -> None:
+        self._done = done
 
     def show(self, done: int, terms: dict[str, float]) -> None:
-        speed = (done - self._start) / max(time.monotonic() - self._start_time, 1e-9)
-        self._bar.update(
-            self._task, completed=done, speed=f"{speed:.1f} {self._unit}/s", terms=_format(terms)
+        self._done, self._terms = done, terms
+
+    def _line(self) -> Any:
+        """Title, bar, units, speed and time left; terms follow where there is room."""
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        self._speed.note(self._done, time.monotonic())
+        speed, left = self._speed.per_second, self._total - self._done
+        texts = [f"{self._done}/{self._total}", f"{speed:.1f} {self._unit}/s"]
+        texts += [f"{duration(left / speed)} left"] if speed > 0 and left > 0 else []
+        room = self._console.width - sum(len(text) + 1 for text in texts) - SMALLEST_BAR - 2
+        title = self._title if len(self._title) <= room else self._title[: max(room - 1, 8)] + "…"
+        room -= len(title)
+        terms = shown_terms(self._terms, room - 1)
+        grid = Table.grid(padding=(0, 1, 0, 0))
+        grid.add_row(
+            Text(title, no_wrap=True),
+            ProgressBar(self._total, self._done, width=SMALLEST_BAR + min(max(room - len(terms), 0), 20)),
+            *(Text(text, no_wrap=True) for text in (*texts, terms) if text),
         )
+        return grid
+
+
+class RecentSpeed:
+    """Units per second over the last half minute, so that an estimate follows what is seen now."""
+
+    def __init__(self, done: int = 0) -> None:
+        self._notes = deque[tuple[float, int]](maxlen=RECENT_NOTES)
+        self._now = 0.0, done
+
+    def note(self, done: int, now: float) -> None:
+        """Notes how many units are done, about once a second."""
+        if not self._notes or now - self._notes[-1][0] >= 1.0:
+            self._notes.append((now, done))
+        self._now = now, done
+
+    @property
+    def per_second(self) -> float:
+        """0 until something is seen."""
+        if not self._notes:
+            return 0.0
+        (then, before), (now, done) = self._notes[0], self._now
+        return (done - before) / (now - then) if now > then else 0.0
+
+
+def shown_terms(terms: dict[str, float], room: int) -> str:
+    """The first terms that fit into so many columns."""
+    text = ""
+    for name, value in terms.items():
+        longer = f"{text}  {name} {value:.4g}" if text else f"{name} {value:.4g}"
+        if len(longer) > room:
+            break
+        text = longer
+    return text
 
 
 def progress(title: str, total: int, *, start: int = 0, quiet: bool = False, unit: str = "steps") -> Progress:

@@ -158,9 +158,9 @@ def up_kernel(
         if ACTIVATION:
             values = leaky(values, slope)
         tap = (PAD + u - 2 * down) * KERNEL + PAD + v - 2 * right
-        place = ((inner % COARSE * KERNEL * KERNEL + tap) * FINE)[:, None] + channel[None, :]
+        entry = ((inner % COARSE * KERNEL * KERNEL + tap) * FINE)[:, None] + channel[None, :]
         exists = (inner < ALL)[:, None] & real_column[None, :]
-        weights = tl.load(weight + place, mask=exists, other=0.0, cache_modifier=".ca")
+        weights = tl.load(weight + entry, mask=exists, other=0.0, cache_modifier=".ca")
         total = tl.dot(values, weights.to(values.dtype), total, input_precision=PRECISION)
     if BIAS:
         total += tl.load(bias + model * FINE + channel, mask=real_column, other=0.0)[None, :]
@@ -224,8 +224,8 @@ def up_to_image_kernel(
     total = tl.zeros([ROWS, COLUMNS], tl.float32)
     for first in range(0, COARSE, INNER):
         inner = first + tl.arange(0, INNER)
-        place = weight + inner[:, None] * WIDE + entry[None, :]
-        table = tl.load(place, mask=(entry < WIDE)[None, :], other=0.0).to(coarse.dtype.element_ty)
+        pointers = weight + inner[:, None] * WIDE + entry[None, :]
+        table = tl.load(pointers, mask=(entry < WIDE)[None, :], other=0.0).to(coarse.dtype.element_ty)
         for neighbor in range(SIDE * SIDE):
             down = neighbor // SIDE - PAD
             right = neighbor % SIDE - PAD

@@ -79,7 +79,7 @@ class Trainer:
         with self.own_stream:
             self._open()
         shown = self.alone and self.is_rank_zero and not loop.quiet
-        self.bar = progress(self.title, config.steps, start=self.state.step) if shown else None
+        self.bar = progress(self.title, config.steps, start=self.state.step, quiet=not shown)
 
     def steps(self, stop_requested: Callable[[], bool], *, turn: int | float = math.inf) -> Iterator[None]:
         """Trains to the last step.
@@ -91,6 +91,7 @@ class Trainer:
             with self.own_stream:
                 self.terms = self._step()  # draws batches and updates every player
                 self.state.step += 1
+                self.bar.move(self.state.step)
                 stop, save = any_rank([stop_requested(), self.checkpoint_is_due], self.device)
             if stop or save or self.is_due or self.state.step % turn == 0:
                 yield
@@ -247,8 +248,7 @@ class Trainer:
         terms |= measurements(self, self.method) if isinstance(self.method, HasMeasurements) else {}
         if self._history is not None:
             self._history.add(self.state.step, terms)
-        if self.bar is not None:
-            self.bar.show(self.state.step, terms)
+        self.bar.show(self.state.step, terms)
 
     def _validate(self) -> None:
         assert self.val_dataset is not None

@@ -1,6 +1,6 @@
 """Training one method: check, open the run folder, train, write the weights."""
 
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ def train(
         if isinstance(trainer, Run):
             return trainer
         with closing(trainer):
-            with trainer.bar or nullcontext(), stop_requested() as stop:
+            with trainer.bar, stop_requested() as stop:
                 for _ in trainer.steps(stop):
                     pass
             return trainer.finish()
