@@ -159,6 +159,7 @@ def main() -> None:
     parser.add_argument(
         "--compile", action="store_true", help="compile losses, each method ahead and in parallel"
     )
+    parser.add_argument("--stack", action="store_true", help="train plans of one kind as one stack")
     parser.add_argument("--compile-minutes", type=float, default=2.5)
     parser.add_argument("--compile-only", metavar="METHOD", help=argparse.SUPPRESS)
     parser.add_argument("--dry-run", action="store_true", help="print the plans")
@@ -191,6 +192,7 @@ def main() -> None:
             checkpoint_seconds=1e6,
             log_every=100,
             compile=args.compile,
+            stack=args.stack,
         )
         for plan, outcome in zip(unfinished, outcomes, strict=True):
             if isinstance(outcome, Exception):

@@ -165,7 +165,9 @@ def test_plans_of_one_kind_are_stacked(
     plan = Plan(
         method, "sprites" if data else "grassy-mnist", {**data, "steps": 40, "batch_size": 16, "seed": 0}
     )
-    together = train_population([replace(plan, seed=seed) for seed in range(3)], tmp_path, device="cuda")
+    together = train_population(
+        [replace(plan, seed=seed) for seed in range(3)], tmp_path, device="cuda", stack=True
+    )
     assert all(isinstance(run, Run) and run.finished for run in together)
     assert "not as a stack" not in capsys.readouterr().err
 

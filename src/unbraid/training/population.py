@@ -48,7 +48,7 @@ def train_population(
     root: Path | str | None = None,
     device: str = "auto",
     resume: bool = False,
-    stack: bool | None = None,
+    stack: bool = False,
     on_end: Callable[[P, Run | Exception], None] | None = None,
     **options: Any,
 ) -> list[Run | Exception]:
@@ -56,8 +56,8 @@ def train_population(
 
     On a CUDA device, several models train concurrently and the others wait. Elsewhere, where concurrency gains
     nothing, plans train one after the other. Plans may differ in anything. Plans that differ only in seeds and numbers
-    of their method train as one stack, whose step updates all of them; where a trial shows that they cannot, they share
-    their compiled losses. Plans with the same data share the data on the device.
+    of their method share their compiled losses, or train as one stack, whose step updates all of them, unless a trial
+    shows that they cannot. Plans with the same data share the data on the device.
 
     Args:
         plans: The plans; no two may ask for the same run.
@@ -66,7 +66,7 @@ def train_population(
         root: The data root of official files.
         device: Device: auto, cpu, cuda, cuda:N or mps.
         resume: Whether to continue runs that are there.
-        stack: Whether plans of one kind train as a stack. Default: on a CUDA device. On a CPU a stack is slower.
+        stack: Whether plans of one kind train as a stack. On a CPU a stack is slower than one plan after the other.
         on_end: Called with every plan and its run, or its exception, as soon as the plan ends.
         **options: Fields of `LoopConfig`: checkpoint_seconds, log_every, compile, quiet.
     """
@@ -88,7 +88,6 @@ def train_population(
 
     on = choose_device(device)
     if on.type == "cuda" or (stack and on.type == "cpu"):
-        stack = on.type == "cuda" if stack is None else stack
         population = _Population(plans, folders, root, on, resume, LoopConfig(**options), stack=stack)
         population.train(max_concurrent, end)
     else:
