@@ -28,6 +28,31 @@ def leaky(values, slope):
 
 @triton.jit
 @no_type_check
+def write(
+    total,
+    maps,
+    target,
+    real_row,
+    real_column,
+    bias,
+    bias_index,
+    gate,
+    gate_slope,
+    BIAS: tl.constexpr,
+    GATE: tl.constexpr,
+):
+    """Adds the bias, multiplies by the derivative of the activation before these maps, and stores them."""
+    real = real_row[:, None] & real_column[None, :]
+    if BIAS:
+        total += tl.load(bias + bias_index, mask=real_column, other=0.0)[None, :]
+    if GATE:
+        before = tl.load(gate + target, mask=real, other=0.0)
+        total = tl.where(before > 0, total, total * gate_slope)
+    tl.store(maps + target, total.to(maps.dtype.element_ty), mask=real)
+
+
+@triton.jit
+@no_type_check
 def down_kernel(
     fine,
     weight,
@@ -85,14 +110,20 @@ def down_kernel(
             weight + inner[:, None] + column[None, :] * ALL, mask=exists, other=0.0, cache_modifier=".ca"
         )
         total = tl.dot(values, weights.to(values.dtype), total, input_precision=PRECISION)
-    if BIAS:
-        total += tl.load(bias + model * COARSE + column, mask=real_column, other=0.0)[None, :]
     target = (model * rows + row)[:, None] * COARSE + column[None, :]
-    real = real_row[:, None] & real_column[None, :]
-    if GATE:
-        before = tl.load(gate + target, mask=real, other=0.0)
-        total = tl.where(before > 0, total, total * gate_slope)
-    tl.store(coarse + target, total.to(coarse.dtype.element_ty), mask=real)
+    write(
+        total,
+        coarse,
+        target,
+        real_row,
+        real_column,
+        bias,
+        model * COARSE + column,
+        gate,
+        gate_slope,
+        BIAS,
+        GATE,
+    )
 
 
 @triton.jit
@@ -162,15 +193,11 @@ def up_kernel(
         exists = (inner < ALL)[:, None] & real_column[None, :]
         weights = tl.load(weight + entry, mask=exists, other=0.0, cache_modifier=".ca")
         total = tl.dot(values, weights.to(values.dtype), total, input_precision=PRECISION)
-    if BIAS:
-        total += tl.load(bias + model * FINE + channel, mask=real_column, other=0.0)[None, :]
     pixel = (row // (HEIGHT * WIDTH) * 2 * HEIGHT + 2 * i + u) * 2 * WIDTH + 2 * j + v
     target = (model * rows * 4 + pixel)[:, None] * FINE + channel[None, :]
-    real = real_row[:, None] & real_column[None, :]
-    if GATE:
-        before = tl.load(gate + target, mask=real, other=0.0)
-        total = tl.where(before > 0, total, total * gate_slope)
-    tl.store(fine + target, total.to(fine.dtype.element_ty), mask=real)
+    write(
+        total, fine, target, real_row, real_column, bias, model * FINE + channel, gate, gate_slope, BIAS, GATE
+    )
 
 
 @triton.jit
@@ -246,12 +273,8 @@ def up_to_image_kernel(
             chosen = (entry[:, None] == read[None, :]).to(table.dtype)
             weights = tl.dot(table, chosen, input_precision=PRECISION).to(table.dtype)
             total = tl.dot(values, weights, total, input_precision=PRECISION)
-    if BIAS:
-        total += tl.load(bias + model * FINE + channel, mask=real_column, other=0.0)[None, :]
     pixel = (row // (HEIGHT * WIDTH) * 2 * HEIGHT + 2 * i) * 2 * WIDTH + 2 * j
     target = (model * rows * 4 + pixel)[:, None] * FINE + ((u * 2 * WIDTH + v) * FINE + channel)[None, :]
-    real = real_row[:, None] & real_column[None, :]
-    if GATE:
-        before = tl.load(gate + target, mask=real, other=0.0)
-        total = tl.where(before > 0, total, total * gate_slope)
-    tl.store(fine + target, total.to(fine.dtype.element_ty), mask=real)
+    write(
+        total, fine, target, real_row, real_column, bias, model * FINE + channel, gate, gate_slope, BIAS, GATE
+    )

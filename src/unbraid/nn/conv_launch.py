@@ -6,7 +6,7 @@ channels). Divisions are those that were fastest on an H200 (`benchmarks/conv_sp
 
 # pyright: reportMissingImports=false, reportCallIssue=false
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -38,20 +38,10 @@ def down(
         *(fine, weight, bias, gate, coarse, rows),
         *(fine.stride(0), weight.stride(0)),
         *(slope, gate_slope),
-        HEIGHT=height // 2,
-        WIDTH=width // 2,
-        COARSE=coarse_channels,
-        FINE=channels,
-        KERNEL=kernel,
+        **_constants((height // 2, width // 2), weight, slope, launch),
         BIAS=bias is not None,
         GATE=gate is not None,
-        ACTIVATION=slope != 1.0,
-        ROWS=launch.rows,
-        COLUMNS=launch.columns,
         INNER=launch.inner,
-        PRECISION=_precision(),
-        num_warps=launch.warps,
-        num_stages=launch.stages,
     )
     return coarse
 
@@ -77,22 +67,22 @@ def up(
         *(coarse, weight, bias, gate, fine, rows),
         *(coarse.stride(0), weight.stride(0)),
         *(slope, gate_slope),
-        HEIGHT=height,
-        WIDTH=width,
-        COARSE=channels,
-        FINE=fine_channels,
-        KERNEL=kernel,
+        **_constants((height, width), weight, slope, launch),
         BIAS=bias is not None,
         GATE=gate is not None,
-        ACTIVATION=slope != 1.0,
-        ROWS=launch.rows,
-        COLUMNS=launch.columns,
         INNER=launch.inner,
-        PRECISION=_precision(),
-        num_warps=launch.warps,
-        num_stages=launch.stages,
     )
     return fine
+
+
+def _constants(side: tuple[int, int], weight: Tensor, slope: float, launch: "Launch") -> dict[str, Any]:
+    """What `down` and `up` are compiled for: the coarse maps, the layer and its division into programs."""
+    _, coarse, kernel, _, fine = weight.shape
+    return {
+        **{"HEIGHT": side[0], "WIDTH": side[1], "COARSE": coarse, "FINE": fine, "KERNEL": kernel},
+        **{"ACTIVATION": slope != 1.0, "ROWS": launch.rows, "COLUMNS": launch.columns},
+        **{"PRECISION": _precision(), "num_warps": launch.warps, "num_stages": launch.stages},
+    }
 
 
 def weight_gradient(
