@@ -1,7 +1,7 @@
 """Where the Triton kernels can be tried: on a CUDA device, or by Triton's interpreter on a CPU.
 
 The interpreter needs a process in which TRITON_INTERPRET=1 is set before Triton is imported:
-tests/test_interpreted_kernels.py starts one for all files that ask here.
+tests/test_triton_kernels.py starts one for all files that ask here.
 """
 
 import os
