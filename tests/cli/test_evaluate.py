@@ -81,6 +81,8 @@ def test_invalid_options(unbraid: CommandLine, trained: Path) -> None:
         sentence = unbraid("evaluate", trained, "--num-samples", number).sentence
         assert sentence == f"num_samples must be from 0 (0: all) to 100,000,000; got {number}."
     assert "seed must be from 0 to" in unbraid("evaluate", trained, "--seed", -1).sentence
+    sentence = unbraid("evaluate", trained, "--processes", 0).sentence
+    assert sentence == "processes must be at least 1; got 0."
     assert "'protocl'; did you mean protocol" in unbraid("evaluate", trained, "--protocl", "fast").sentence
     assert "--image-size needs a value" in unbraid("evaluate", trained, "--image-size").sentence
     assert "'kl' is no option" in unbraid("evaluate", trained, "kl").sentence

@@ -48,6 +48,19 @@ def test_factors_are_encoded() -> None:
     assert_close(sample.encode_factors(factors), expected.numpy())
 
 
+def test_a_metric_gets_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count(codes: np.ndarray, processes: int, test_processes: int) -> float:
+        assert processes == test_processes
+        return float(processes)
+
+    monkeypatch.setattr("unbraid.metrics.processes.num_cores", lambda: 4)
+    for given, expected in ((None, 4), (1, 1), (3, 3), (99, 4)):
+        (score,) = evaluate(make(BetaVAE).float(), dataset(), [count], num_samples=9, processes=given)
+        assert score["value"] == expected
+    with pytest.raises(ValueError, match="processes must be at least 1; got -2"):
+        evaluate(make(BetaVAE).float(), dataset(), [count], num_samples=9, processes=-2)
+
+
 class CustomResult(NamedTuple):
     score: float
     spread: float

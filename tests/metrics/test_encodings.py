@@ -34,6 +34,22 @@ def test_every_combination_is_encoded_once(dense: int, monkeypatch: pytest.Monke
         assert_close(codes[row], expected)
 
 
+def test_a_function_may_know_how_many_combinations_it_takes() -> None:
+    sizes: list[int] = []
+    assert Encodings(Counting(), (2, 3, 4)).batch == 64
+
+    class Batched(Counting):
+        batch = 7
+
+        def __call__(self, factors: np.ndarray) -> np.ndarray:
+            sizes.append(len(factors))
+            return super().__call__(factors)
+
+    Encodings(Batched(), (2, 3, 4)).encode([np.arange(24)])
+    assert sizes == [7, 7, 7, 3]
+    assert Encodings(Batched(), (2, 3, 4), batch=5).batch == 5
+
+
 def test_a_table_is_read_by_place() -> None:
     table = np.arange(24.0)[:, None]
     codes, (rows,) = Encodings(table, (2, 3, 4)).encode([np.array([5, 23])])

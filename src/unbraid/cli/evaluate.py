@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OPTIONS: dict[str, Any] = dict.fromkeys(
     (
         *("metrics", "protocol", "num_samples", "num_test_samples", "test_split"),
-        *("seed", "data", "data_root", "device", "recompute", "json"),
+        *("seed", "data", "data_root", "device", "processes", "recompute", "json"),
     )
 )
 
@@ -75,6 +75,15 @@ def evaluate(
     ] = None,
     data_root: DataRoot = None,
     device: Device = "auto",
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of processes for scores that several cores compute faster, at most one per core (default: one "
+            "per core).",
+            metavar="N",
+            show_default=False,
+        ),
+    ] = None,
     recompute: Annotated[
         bool,
         typer.Option("--recompute", help="Compute metrics again that the run has for the same settings."),
@@ -94,6 +103,7 @@ def evaluate(
         seed=seed,
         root=data_root,
         device=device,
+        processes=processes,
         recompute=recompute,
         quiet=as_json,
     )
@@ -109,6 +119,7 @@ def evaluate_run(
     test_split: str | None = None,
     root: Path | None,
     device: str,
+    processes: int | None = None,
     recompute: bool = False,
     quiet: bool = True,
     **options: Any,
@@ -120,10 +131,12 @@ def evaluate_run(
     the split that predictors are tested on, and `options` are further arguments of `evaluate`.
     """
     from unbraid.evaluation import evaluate, score_identities, score_name
+    from unbraid.metrics import num_processes
     from unbraid.report import page_metrics
     from unbraid.runs import Run, load
 
     _check_numbers(**options)
+    num_processes(processes)  # raises
     names, skip_missing = selected_metrics(metrics)
     run = Run(folder)
     dataset, options["test_dataset"], labels = _datasets(run, data, words, test_split, root)
@@ -150,6 +163,7 @@ def evaluate_run(
             dataset,
             missing,
             skip_missing=skip_missing,
+            processes=processes,
             quiet=quiet,
             on_scores=save,
             **options,

@@ -33,6 +33,7 @@ def evaluate(
     test_dataset: Dataset | None = None,
     seed: int = 0,
     skip_missing: bool = False,
+    processes: int | None = None,
     quiet: bool = True,
     on_scores: Callable[[list[dict[str, Any]]], None] | None = None,
 ) -> Scores:
@@ -55,6 +56,8 @@ def evaluate(
             thirds for training predictors and one third for testing them.
         seed: Random seed for sampling and stochastic metrics.
         skip_missing: Whether to skip metrics that do not apply to the method or the dataset.
+        processes: Number of processes for scores that several cores compute faster, at most one per core. The scores do
+            not depend on it. Default: one per core.
         quiet: Whether to hide progress.
         on_scores: Called with the entries of each metric as soon as they are known.
     """
@@ -68,9 +71,13 @@ def evaluate(
     was_training = method.training
     method.eval()
     try:
-        sample = Sample(method, dataset.to(method.step.device), size=size, seed=seed)
+        sample = Sample(method, dataset.to(method.step.device), size=size, seed=seed, processes=processes)
         held_out = sample.dataset if test_dataset is None else test_dataset.to(method.step.device)
-        test = Sample(method, held_out, size=test_size, seed=seed + 1) if test_size else None
+        test = (
+            Sample(method, held_out, size=test_size, seed=seed + 1, processes=processes)
+            if test_size
+            else None
+        )
         return Scores(
             score(
                 sample,

@@ -4,34 +4,42 @@ import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Generator, Tensor, nn
 
-from unbraid.data import Dataset, SetDraw, random_split
+from unbraid.data import Dataset, random_split
 from unbraid.evaluation.arrays import NotAvailable
+from unbraid.evaluation.encoding import GridCodes, StrandEncoder, batch_size
 from unbraid.evaluation.ground_truth import GroundTruth
 from unbraid.evaluation.noisy_codes import NoisyCodes
+from unbraid.evaluation.set_codes import SetCodes
 from unbraid.methods import FlowMethod, HasPosterior, Method, Predicts, feature_strand_names, has_decoder
+from unbraid.metrics import num_processes
 from unbraid.nn import background_batch_stats
 from unbraid.seeds import derive_seed
 
-BATCH_SIZE = 512
-CUDA_BATCH_SIZE = 4096  # small batches leave a GPU idle
-MAX_SETS = 1024  # sets of augmentations per sample
 
-
-class Sample(NoisyCodes, GroundTruth):
+class Sample(NoisyCodes, SetCodes, GroundTruth):
     """A sample of a dataset with its codes under a method; of size 0, all observations."""
 
     def __init__(
-        self, method: Method, dataset: Dataset, *, size: int, seed: int, strand: str | None = None
+        self,
+        method: Method,
+        dataset: Dataset,
+        *,
+        size: int,
+        seed: int,
+        strand: str | None = None,
+        processes: int | None = None,
     ) -> None:
         super().__init__(dataset, size=size, seed=seed)
         self.method, self.strand = method, strand or method.strands.default
-        self._shared: dict[str, Sample] = {}  # by the copies of this sample for other strands
+        self._processes = num_processes(processes)
+        self._shared: dict[str, Any] = {}  # by the copies of this sample for other strands
         self._is_background = False
 
     def select_strand(self, strand: str) -> "Sample":
@@ -157,32 +165,6 @@ class Sample(NoisyCodes, GroundTruth):
         return inner
 
     @cached_property
-    def all_set_codes(self) -> Float[np.ndarray, "n m d"]:
-        """The whole codes of the augmentations of each observation."""
-        self._check_sets()
-        device = self.method.step.device
-        generator = Generator(device).manual_seed(derive_seed(self.seed, "evaluation sets"))
-        draw, step = SetDraw(fresh_each_step=True), self.method.step
-        size = BATCH_SIZE // 8
-        codes = []
-        with torch.no_grad():
-            for batch_size in [size] * (min(self.size, MAX_SETS) // size) or [self.size]:
-                x = draw(self.dataset, batch_size, generator, step).x[:, 1:]  # without the observation itself
-                codes.append(self.method.encode(x.flatten(0, 1)).unflatten(0, x.shape[:2]).float().cpu())
-        return torch.cat(codes).numpy()
-
-    def _check_sets(self) -> None:
-        try:
-            SetDraw().check(self.dataset)
-        except ValueError as error:
-            raise NotAvailable(str(error)) from None
-
-    @property
-    def set_codes(self) -> Float[np.ndarray, "n m d"]:
-        """The codes of the augmentations of each observation, in the dimensions of the strand."""
-        return self.all_set_codes[:, :, self._dimensions]
-
-    @cached_property
     def predictions(self) -> Int[np.ndarray, " n"]:
         """The class that the method predicts for each observation."""
         if not isinstance(self.method, Predicts):
@@ -228,6 +210,11 @@ class Sample(NoisyCodes, GroundTruth):
         return str(self.method.step.device)
 
     @property
+    def processes(self) -> int:
+        """The number of processes that a metric may use."""
+        return self._processes
+
+    @property
     def decoder(self) -> Callable[[Tensor, Tensor | None], Tensor]:
         """The method's function from whole codes and condition to observations."""
         if not has_decoder(self.method):
@@ -257,18 +244,23 @@ class Sample(NoisyCodes, GroundTruth):
         @torch.no_grad()
         def decode(codes: np.ndarray) -> np.ndarray:
             rows = torch.as_tensor(codes, dtype=torch.float32, device=method.step.device)
-            return torch.cat([method.decode(part).float().cpu() for part in rows.split(BATCH_SIZE)]).numpy()
+            return torch.cat(
+                [method.decode(part).float().cpu() for part in rows.split(self._batch_size)]
+            ).numpy()
 
         return decode
 
     @property
-    def encode_factors(self) -> Callable[[Int[np.ndarray, "n k"]], Float[np.ndarray, "n d"]]:
+    def encode_factors(self) -> StrandEncoder:
         """A function from values of the varying factors to codes, in the dimensions of the strand."""
 
-        def encode(factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
-            return self.map_batches(self.method.encode, self._indices_of(factors))[:, self._dimensions]
+        if "grid" not in self._shared:
+            self._shared["grid"] = GridCodes(self._encode_factors, self.factor_sizes)
+        return StrandEncoder(self._shared["grid"], self._dimensions)
 
-        return encode
+    def _encode_factors(self, factors: Int[np.ndarray, "n k"]) -> Float[np.ndarray, "n d"]:
+        """The whole codes of observations with these values of the varying factors."""
+        return self.map_batches(self.method.encode, self._indices_of(factors))
 
     @torch.no_grad()
     def map_batches(
@@ -280,13 +272,17 @@ class Sample(NoisyCodes, GroundTruth):
         """
         rows, device = self._rows if rows is None else rows, self.method.step.device
         results = []
-        for part in rows.split(CUDA_BATCH_SIZE if device.type == "cuda" else BATCH_SIZE):
+        for part in rows.split(self._batch_size):
             known = self._tables.labels_and_nuisances(self._tables.factors(part))
             condition = self.method.condition_from(*known)
             condition = None if condition is None else condition.to(device)
             with self.batch_stats():
-                results.append(function(self.dataset.observe(part.to(device)), condition).float().cpu())
-        return torch.cat(results).numpy()
+                results.append(function(self.dataset.observe(part.to(device)), condition).float())
+        return torch.cat(results).cpu().numpy()  # at the end, so that the host does not wait for every batch
+
+    @property
+    def _batch_size(self) -> int:
+        return batch_size(self.dataset.shape, self.method.step.device)
 
     def batch_stats(self) -> AbstractContextManager[None]:
         """Context in which the method's networks normalize these observations: as target or as background."""

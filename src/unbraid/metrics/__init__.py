@@ -28,6 +28,7 @@ from unbraid.metrics.model_centrality import ModelCentrality, cross_votes, model
 from unbraid.metrics.modularity import Modularity, modularity
 from unbraid.metrics.prior_distance import PriorDistance, prior_distance
 from unbraid.metrics.probe import Probe, probe
+from unbraid.metrics.processes import num_cores, num_processes
 from unbraid.metrics.sample_quality import SampleQuality, sample_quality
 from unbraid.metrics.sap import SAP, sap
 from unbraid.metrics.spectrum import Spectrum, spectrum
@@ -106,6 +107,8 @@ __all__ = [
     "modularity",
     "mutual_information",
     "neighbor_information",
+    "num_cores",
+    "num_processes",
     "prior_distance",
     "probe",
     "sample_quality",

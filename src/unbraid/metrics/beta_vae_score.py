@@ -52,7 +52,7 @@ def beta_vae_score(
     test_differences: int | None = None,
     pairs: int | None = None,
     images: int | None = None,
-    batch: int = 64,
+    batch: int | None = None,
 ) -> BetaVAEScore:
     r"""Accuracy of a linear classifier that predicts which factor two images share.
 

@@ -11,15 +11,18 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 
 from unbraid.metrics.arrays import as_codes, as_factors, require_protocol, standardize
-from unbraid.metrics.boosting import boost
+from unbraid.metrics.boosting import Labels, boost
 from unbraid.metrics.histogram_boosting import boost_histograms
 from unbraid.metrics.probe import as_columns
-from unbraid.metrics.regression_tree import presort
+from unbraid.metrics.processes import num_processes
 
 REGRESSIONS = ("infogan_cr", "infogan_cr_cv", "infogan_cr_cv_sampled")
 PROTOCOLS = ("disentanglement_lib", "histogram", *REGRESSIONS)
 DSPRITES_DEPTHS = (4, 2, 4, 2, 2)  # InfoGAN-CR's, for shape, scale, orientation, x, y
 CV_DEPTHS = range(2, 16)
+MIN_NUMBERS = (
+    2_000_000  # samples times dimensions times classes; below, starting processes takes longer than the trees
+)
 CV_ROWS, CV_TREES = 5_000, 10  # numbers of samples and trees of a sampled cross-validation
 TINY = 1e-11  # keeps the entropy of a dimension without importance defined
 
@@ -74,6 +77,7 @@ def dci(
     strands: Mapping[str, Sequence[int]] | None = None,
     depths: Sequence[int] | None = None,
     trees: int = 100,
+    processes: int | None = None,
 ) -> DCI:
     r"""Disentanglement, completeness and informativeness from importances of predictors.
 
@@ -101,6 +105,8 @@ def dci(
 
     `trees` is the size of the forests (InfoGAN-CR took scikit-learn's default, once 10, now 100). `strands`
     maps names to columns; the importance of a strand is the sum over its dimensions, and other columns are left out.
+    Boosted trees are grown in up to `processes` processes, and forests in as many threads; None is one per core. The
+    scores do not depend on it.
     """
     require_protocol(protocol, PROTOCOLS)
     samples = _as_samples(codes, factors, test_codes, test_factors, protocol)
@@ -111,7 +117,7 @@ def dci(
         raise ValueError(f"DCI needs at least two {unit} and two factors; got {len(rows)} and {k}.")
     order = np.concatenate(list(rows.values()))
     samples = samples._replace(codes=samples.codes[:, order], test_codes=samples.test_codes[:, order])
-    fits = _fit(samples, protocol, rng, depths, trees)
+    fits = _fit(samples, protocol, rng, depths, trees, num_processes(processes))
     per_column = np.array([fit.importances for fit in fits]).T
     starts = np.cumsum([0] + [len(columns) for columns in rows.values()])[:-1]
     importances = np.add.reduceat(per_column, starts, axis=0)
@@ -183,6 +189,7 @@ def _fit(
     rng: np.random.Generator | None,
     depths: Sequence[int] | None,
     trees: int,
+    processes: int,
 ) -> list[_Fit]:
     """Importances of the dimensions for each factor, and the accuracy of the predictor."""
     factors = samples.factors.shape[1]
@@ -193,16 +200,12 @@ def _fit(
         raise ValueError(f"DCI with protocol {protocol!r} is random. Pass rng=numpy.random.default_rng(0).")
     seeds = [int(seed) for seed in rng.integers(2**31 - 1, size=factors)]
     if protocol == "disentanglement_lib":
-        train = presort(samples.codes)
-        return [
-            _Fit(*boost(train, y, samples.test_codes, t, random_state=seed))
-            for (y, t), seed in zip(columns, seeds, strict=True)
-        ]
+        return _boosted(samples, seeds, processes)
     if protocol in ("infogan_cr_cv", "infogan_cr_cv_sampled"):
         search = _Search(len(samples.codes), trees)
         if protocol == "infogan_cr_cv_sampled":
             search = _Search(min(CV_ROWS, len(samples.codes)), CV_TREES)
-        return [_forest(samples, k, search, trees, seeds[k]) for k in range(factors)]
+        return [_forest(samples, k, search, trees, seeds[k], processes) for k in range(factors)]
     if depths is None:
         depths = DSPRITES_DEPTHS
     if len(depths) != factors:
@@ -210,10 +213,22 @@ def _fit(
             f"depths must hold one depth for each of {factors} factors; got {len(depths)}. "
             "Pass depths=…, or use protocol 'infogan_cr_cv_sampled'."
         )
-    return [_forest(samples, k, depths[k], trees, seeds[k]) for k in range(factors)]
+    return [_forest(samples, k, depths[k], trees, seeds[k], processes) for k in range(factors)]
 
 
-def _forest(samples: _Samples, factor: int, depth: "int | _Search", trees: int, seed: int) -> _Fit:
+def _boosted(samples: _Samples, seeds: list[int], processes: int) -> list[_Fit]:
+    """The boosted trees of all factors."""
+    labels = [Labels(*each) for each in zip(samples.factors.T, samples.test_factors.T, seeds, strict=True)]
+    classes = sum(len(np.unique(each.train)) for each in labels)
+    if samples.codes.size * classes < MIN_NUMBERS:
+        processes = 1
+    fits = boost(samples.codes, samples.test_codes, labels, processes=min(processes, classes))
+    return [_Fit(*fit) for fit in fits]
+
+
+def _forest(
+    samples: _Samples, factor: int, depth: "int | _Search", trees: int, seed: int, threads: int
+) -> _Fit:
     """A random-forest regression of the given depth, or of the depth with the best cross-validation score."""
     codes, test_codes = standardize(samples.codes, samples.test_codes)
     values, test_values = standardize(
@@ -222,11 +237,15 @@ def _forest(samples: _Samples, factor: int, depth: "int | _Search", trees: int, 
     values, test_values = values[:, 0], test_values[:, 0]
     if isinstance(depth, _Search):
         rows = np.random.default_rng(seed).choice(len(codes), depth.rows, replace=False)
-        jobs = -1 if depth.rows > CV_ROWS else 1  # for few rows, starting threads costs more than fitting
+        jobs = (
+            threads if depth.rows > CV_ROWS else 1
+        )  # for few rows, starting threads costs more than fitting
         candidate = RandomForestRegressor(depth.trees, random_state=seed, n_jobs=jobs)
         search = GridSearchCV(candidate, {"max_depth": list(CV_DEPTHS)}, cv=3, refit=False)
         depth = int(search.fit(codes[rows], values[rows]).best_params_["max_depth"])
-    forest = RandomForestRegressor(trees, max_depth=depth, random_state=seed, n_jobs=-1).fit(codes, values)
+    forest = RandomForestRegressor(trees, max_depth=depth, random_state=seed, n_jobs=threads).fit(
+        codes, values
+    )
     return _Fit(
         forest.feature_importances_,
         float(forest.score(codes, values)),

@@ -13,6 +13,7 @@ EncodeFactors = Callable[[np.ndarray], np.ndarray] | np.ndarray
 
 # Up to this number of combinations, a table marks the sampled ones; above it, the samples are sorted.
 DENSE = 1 << 26
+BATCH = 64  # combinations per call: their images fit the caches of a processor
 
 
 @runtime_checkable
@@ -21,6 +22,14 @@ class HasSizes(Protocol):
 
     @property
     def sizes(self) -> Sequence[int]: ...
+
+
+@runtime_checkable
+class HasBatch(Protocol):
+    """A function that knows how many combinations it takes at a time."""
+
+    @property
+    def batch(self) -> int: ...
 
 
 def as_sizes(factor_space: object) -> Int[np.ndarray, " k"]:
@@ -51,10 +60,13 @@ class Encodings:
     """Codes of factor combinations, which are identified by their index on the factor grid.
 
     Indices are row-major: the last factor changes fastest. `encode_factors` maps a table of at most `batch` factor
-    combinations to codes, or is the table of the codes of the whole grid, one row per index.
+    combinations to codes, or is the table of the codes of the whole grid, one row per index. Without `batch`, it is the
+    attribute of this name of `encode_factors`, if it has one.
     """
 
-    def __init__(self, encode_factors: EncodeFactors, space: object, batch: int = 64) -> None:
+    def __init__(self, encode_factors: EncodeFactors, space: object, batch: int | None = None) -> None:
+        if batch is None:
+            batch = encode_factors.batch if isinstance(encode_factors, HasBatch) else BATCH
         if batch < 1:
             raise ValueError(f"batch must be at least 1; got {batch}.")
         self.batch = batch

@@ -56,7 +56,7 @@ def factor_vae_score(
     size: int | None = None,
     min_std: float | None = None,
     images: int | None = None,
-    batch: int = 64,
+    batch: int | None = None,
 ) -> FactorVAEScore:
     r"""Accuracy of predicting the fixed factor from the dimension with the least variance.
 
@@ -68,9 +68,9 @@ def factor_vae_score(
 
     `encode_factors` maps factor combinations (n, k) to codes (n, d), or is the table of codes of the whole grid
     (product of sizes, d), last factor fastest. `factor_space` lists the sizes of the factors, or has them as
-    `.sizes`. `encode_factors` receives `batch` combinations at a time. Dimensions whose standard deviation over the
-    space is below `min_std` are excluded, because a constant dimension always has the smallest variance. If
-    all dimensions are excluded, the score is 0.
+    `.sizes`. `encode_factors` receives `batch` combinations at a time; None is its own attribute `batch`, or 64.
+    Dimensions whose standard deviation over the space is below `min_std` are excluded, because a constant dimension
+    always has the smallest variance. If all dimensions are excluded, the score is 0.
 
     - `disentanglement_lib`: 10,000 training votes and 5,000 test votes from 64 samples each, and
       10,000 samples for Var(z_j); min_std 0.05. It samples 970,000 images; each distinct one is

@@ -14,6 +14,7 @@ scikit-learn's `random_state` determines which of several cuts with the same chi
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +69,7 @@ class Scratch:
         self.gains = np.empty(d * n)
         self.orders = [np.empty(d * n, dtype=np.int64) for _ in range(DEPTH)]
         self.flags = np.empty(d * n, dtype=bool)
+        self.lefts = np.arange(1, n, dtype=np.float64)
 
 
 def presort(codes: Float[np.ndarray, "n d"]) -> Presorted:
@@ -84,16 +86,16 @@ def grow_tree(train: Presorted, target: Float[np.ndarray, " n"], state: int, scr
 def route(tree: Tree, columns: Float32[np.ndarray, "d n"]) -> Int[np.ndarray, " n"]:
     """The leaf of each sample."""
     right = [
-        columns[f] > t if np.isfinite(t) else np.zeros(columns.shape[1], dtype=bool)
-        for f, t in zip(tree.features, tree.thresholds, strict=True)
-    ]
+        columns[f] > t for f, t in zip(tree.features, tree.thresholds, strict=True)
+    ]  # none is above infinity
     position = np.zeros(columns.shape[1], dtype=np.int64)
+    turns: list[np.ndarray] = []
     for depth in range(DEPTH):
-        first = 2**depth - 1
-        turn = right[first].copy()
-        for node in range(1, 2**depth):
-            turn = np.where(position == node, right[first + node], turn)
-        position = 2 * position + turn
+        level = right[2**depth - 1 : 2 ** (depth + 1) - 1]
+        for turn in reversed(turns):  # the last turn halves the nodes of the level, then the turn before it
+            level = [np.where(turn, after, before) for before, after in pairwise(level)][::2]
+        turns.append(level[0])
+        position += position + level[0]
     return position
 
 
@@ -191,7 +193,7 @@ class _Grower:
         self.fixed.take(node.order, out=sums, mode="clip")
         np.cumsum(sums, axis=1, out=sums)
         total = float(sums[0, -1])
-        lefts = np.arange(1, m, dtype=np.float64)
+        lefts = self.scratch.lefts[: m - 1]
         gains = gains[:, :-1]
         np.copyto(gains, sums[:, :-1])
         gains -= lefts * (total / m)
