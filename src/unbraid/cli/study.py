@@ -62,7 +62,11 @@ def study(
     data_root: DataRoot = None,
     device: Device = "auto",
     eval_device: Annotated[
-        str | None, typer.Option(help="Device for evaluation (default: the training device).")
+        str | None,
+        typer.Option(
+            help="Device for evaluation (default: the training device, or the CPU where others would train on that GPU "
+            "meanwhile)."
+        ),
     ] = None,
     skip_eval: Annotated[
         bool, typer.Option("--skip-eval", help="Train only; evaluate when the study is started again.")

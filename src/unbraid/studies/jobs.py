@@ -31,6 +31,7 @@ class JobContext(NamedTuple):
     eval_device: str | None = None  # default: device
     sources: Sources | None = None  # what `auto` stands for, for every process of the study
     threads: int = 1  # of each run: with other numbers, sums are rounded differently
+    processes: int = 1  # of each evaluation
 
 
 class Job(NamedTuple):
@@ -265,6 +266,7 @@ def _train_and_evaluate(plan: Plan, context: JobContext, quiet: bool) -> None:
             method,
             dataset,
             missing,
+            processes=context.processes,
             quiet=True,
             on_scores=lambda scores: run.add_scores([score | score_keys for score in scores]),
             **arguments,

@@ -51,7 +51,13 @@ def run_on_ray(
     token = secrets.token_hex(16)
     context.folder.mkdir(parents=True, exist_ok=True)
     (context.folder / TOKEN).write_text(token, encoding="utf-8")
-    context = context._replace(folder=context.folder.resolve(), root=context.root and context.root.resolve())
+    shares_gpu = 0 < gpus < 1 and context.device != "cpu"  # with jobs that train
+    context = context._replace(
+        folder=context.folder.resolve(),
+        root=context.root and context.root.resolve(),
+        eval_device=context.eval_device or ("cpu" if shares_gpu else None),
+        processes=max(1, int(cpus)),
+    )
     remote = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES)(_remote_job)
     waiting = {remote.remote(job, context, token): job for job in jobs}
     try:

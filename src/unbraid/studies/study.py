@@ -30,6 +30,7 @@ from unbraid.studies.jobs import (
     run_job,
 )
 from unbraid.studies.locks import exclusive_lock
+from unbraid.studies.placement import evaluation_device, evaluation_processes
 from unbraid.studies.plan import Plan, Recipe, first_seeds, replace
 from unbraid.studies.results import is_study, write_results
 from unbraid.studies.rows import CommittedRows
@@ -82,7 +83,8 @@ def study(
         out: Study folder.
         root: Data root of official files.
         device: Device: auto, cpu, cuda, cuda:N or mps.
-        eval_device: Device for evaluation; default: the training device. Evaluating on a GPU slows the trainings on it.
+        eval_device: Device for evaluation. Default: the training device, or the CPU where workers would otherwise
+            evaluate on a GPU while others train on it.
         skip_eval: Train without evaluating. Run the study again without this option to evaluate.
         skip_training: Evaluate the runs that are trained, and train none.
         seeds: Number of seeds per setting, the recipe's first; default: all. Finished runs of others stay in the table.
@@ -125,6 +127,12 @@ def study(
         if skip_training:
             plans = tuple(plan for plan in plans if is_trained(plan, context.folder))
         pending = [plan for plan in plans if finished_run(plan, context.folder) is None]
+        if ray_address is None:
+            trains = not all(is_trained(plan, context.folder) for plan in pending)
+            where = evaluation_device(
+                device, eval_device, trains=trains, population=population, workers=workers
+            )
+            context = context._replace(eval_device=where, processes=evaluation_processes(workers))
         jobs = make_jobs(pending, job_size)
         if ray_address is not None:
             from unbraid.studies.ray_cluster import run_on_ray

@@ -32,6 +32,7 @@ from unbraid.studies.jobs import (
     run_job_logged,
 )
 from unbraid.studies.locks import worker_lock
+from unbraid.studies.placement import visible_gpus
 from unbraid.studies.plan import Plan
 
 TRIES = 3  # of a job whose worker dies
@@ -76,7 +77,7 @@ class _Pool:
     def __init__(self, jobs: Sequence[Job], context: JobContext, *, workers: int, logs: Path) -> None:
         self.context, self.logs = context, logs
         separate = context.population > 1 and workers > 1  # some workers train, the others evaluate
-        self.trainers = max(1, len(_gpus())) if separate else workers
+        self.trainers = max(1, len(visible_gpus())) if separate else workers
         self.waiting = deque(_trainings(jobs, self.trainers) if separate else jobs)
         max_workers = sum(len(job.runs) for job in jobs) if separate else len(jobs)
         self.free_numbers = deque(range(min(workers, max_workers)))
@@ -204,18 +205,9 @@ def _start(number: int, context: JobContext, logs: Path) -> Worker:
 def _worker_environment(number: int, context: JobContext) -> dict[str, str]:
     """The environment of one worker: the threads of a run, and one of the GPUs."""
     variables = dict.fromkeys(THREAD_VARIABLES, str(context.threads))
-    if context.device != "cpu" and (gpus := _gpus()):
+    if context.device != "cpu" and (gpus := visible_gpus()):
         variables["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]
     return variables
-
-
-def _gpus() -> list[str]:
-    """The GPUs that this process may use, in the notation of CUDA_VISIBLE_DEVICES."""
-    import torch
-
-    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [name for name in visible.split(",") if name]
-    return [str(number) for number in range(torch.cuda.device_count())]
 
 
 def _serve(connection: Connection, context: JobContext, logs: Path, number: int) -> None:
