@@ -72,3 +72,17 @@ def test_xorshift_by_hand() -> None:
 def test_sums_run_one_by_one() -> None:
     values = np.array([1e16, 1.0, -1e16, 1.0])
     assert_close(running_sum(values), ((1e16 + 1.0) - 1e16) + 1.0)
+
+
+def test_visits_that_are_asked_for_late_are_those_of_every_node_in_turn() -> None:
+    """Node 3 is asked for first, then its parent: the generator is where it would have been."""
+    rng = np.random.default_rng(0)
+    flats = [np.zeros(6, dtype=bool), *(rng.random((4, 6)) < 0.3)]
+    parents = [-1, 0, 1, 0, 3]
+    at_once, late = FeatureOrder(12345, 6), FeatureOrder(12345, 6)
+    expected: list[tuple[list[int], list[int]]] = []
+    for flat, parent in zip(flats, parents, strict=True):
+        expected.append(at_once.of_node(flat, expected[parent][1] if parent >= 0 else []))
+        assert late.add(flat, parent) == len(expected) - 1
+    for node in (3, 0, 4, 1, 2):
+        assert late.visited(node) == expected[node][0]

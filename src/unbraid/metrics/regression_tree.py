@@ -50,7 +50,7 @@ class Tree(NamedTuple):
 class _Node(NamedTuple):
     slot: int  # index in heap order
     order: Int[np.ndarray, "d m"]  # the samples of the node, sorted by each dimension
-    constants: list[int]  # dimensions that are constant in the node, in order of discovery
+    visit: int  # number in the order of visits; that of its parent until the node is visited itself
     arranged: Callable[[], Int[np.ndarray, " m"]]  # the samples in the order in which scikit-learn sums them
     variance: Callable[[], float]  # with the rounding of scikit-learn
 
@@ -114,20 +114,17 @@ class _Grower:
         self.visits = FeatureOrder(state, len(self.columns))
 
     def grow(self) -> Tree:
-        d, n = self.order.shape
+        n = self.order.shape[1]
         inner = 2**DEPTH - 1
         tree = Tree([0] * inner, [np.inf] * inner, [0.0] * inner, np.zeros(n, dtype=np.int64))
-        left = np.zeros(n, dtype=bool)
-        stack = [_Node(0, self.order, [], lambda: np.arange(n), self._root_variance)]
+        stack = [_Node(0, self.order, -1, lambda: np.arange(n), self._root_variance)]
         while stack:
-            node = stack.pop()
-            cut, last = None, 0
-            if node.slot < inner and not self._is_pure(node):
+            node, cut = stack.pop(), None
+            if node.slot < inner and (squares := self._squares(node)) is not None:
                 flat = self._values(node, -1) <= self._values(node, 0) + SAME_VALUE
-                visited, constants = self.visits.of_node(flat, node.constants)
-                node = node._replace(constants=constants)
-                if visited:
-                    cut, last = self._best_cut(node, visited), visited[-1]
+                node = node._replace(visit=self.visits.add(flat, node.visit))
+                if not flat.all():
+                    cut = self._best_cut(node, flat, squares)
             if cut is None:
                 tree.leaf[node.order[0]] = _leaf_below(node.slot)
                 continue
@@ -140,33 +137,50 @@ class _Grower:
                 tree.leaf[row[: cut.position]] = 2 * node.slot + 1 - inner
                 tree.leaf[row[cut.position :]] = 2 * node.slot + 2 - inner
                 continue
-            left[row[: cut.position]] = True
-            goes_left = self.scratch.flags[: node.order.size].reshape(d, -1)
-            left.take(node.order, out=goes_left, mode="clip")
-            left[row] = False
-            apart = partial(swap_apart, node.order[last], goes_left[last].copy())
-            room = self.scratch.orders[(node.slot + 1).bit_length() - 1]
-            children = np.flatnonzero(goes_left), np.flatnonzero(~goes_left)
-            outs = room[: children[0].size], room[children[0].size : node.order.size]
-            for side in (2, 1):
-                chosen = outs[side - 1].reshape(d, -1)
-                node.order.take(children[side - 1].reshape(d, -1), out=chosen, mode="clip")
-                variance = partial(self._child_variance, node.arranged, apart, side)
-                stack.append(
-                    _Node(2 * node.slot + side, chosen, node.constants, partial(apart, side), variance)
-                )
+            stack += self._children(node, cut)
         return tree
+
+    def _children(self, node: _Node, cut: _Cut) -> list[_Node]:
+        """The two sides of a cut, the right one first."""
+        d = len(self.columns)
+        left = self._left(node, cut)
+        goes_left = self.scratch.flags[: node.order.size].reshape(d, -1)
+        left.take(node.order, out=goes_left, mode="clip")
+        samples = np.flatnonzero(goes_left), np.flatnonzero(~goes_left)
+        room = self.scratch.orders[(node.slot + 1).bit_length() - 1]
+        outs = room[: samples[0].size], room[samples[0].size : node.order.size]
+        apart = partial(self._apart, node, cut)
+        children = []
+        for side in (2, 1):
+            chosen = outs[side - 1].reshape(d, -1)
+            node.order.take(samples[side - 1].reshape(d, -1), out=chosen, mode="clip")
+            variance = partial(self._child_variance, node.arranged, apart, side)
+            children.append(_Node(2 * node.slot + side, chosen, node.visit, partial(apart, side), variance))
+        return children
+
+    def _left(self, node: _Node, cut: _Cut) -> Bool[np.ndarray, " n"]:
+        left = np.zeros(len(self.target), dtype=bool)
+        left[node.order[cut.feature, : cut.position]] = True
+        return left
+
+    def _apart(self, node: _Node, cut: _Cut, side: int) -> Int[np.ndarray, " m"]:
+        """One side of a cut in the order in which scikit-learn sums it."""
+        row = node.order[self.visits.visited(node.visit)[-1]]
+        return swap_apart(row, self._left(node, cut)[row], side)
 
     def _values(self, node: _Node, position: int) -> Float32[np.ndarray, " d"]:
         return self.columns[np.arange(len(self.columns)), node.order[:, position]]
 
-    def _is_pure(self, node: _Node) -> bool:
-        values = self.target[node.order[0]]
+    def _squares(self, node: _Node) -> float | None:
+        """The sum of the squared targets of a node; None if the node is pure, so that it is not split."""
+        values = self.target.take(node.order[0])
         if values.size < 2:
-            return True
-        if values.var() > NEARLY_PURE:
-            return False
-        return node.variance() <= PURE
+            return None
+        squares = float(values @ values)
+        # The rounding of this variance is far below the bound.
+        if squares / values.size - (float(values.sum()) / values.size) ** 2 > NEARLY_PURE:
+            return squares
+        return None if node.variance() <= PURE else squares
 
     def _root_variance(self) -> float:
         n = len(self.target)
@@ -183,7 +197,7 @@ class _Grower:
             return left_squares / left.size - (left_sum / left.size) ** 2
         return (squares - left_squares) / right.size - ((total - left_sum) / right.size) ** 2
 
-    def _best_cut(self, node: _Node, visited: list[int]) -> _Cut | None:
+    def _best_cut(self, node: _Node, flat: Bool[np.ndarray, " d"], squares: float) -> _Cut | None:
         r"""The cut with the largest reduction of the squared error; None if no cut is possible.
 
         .. math:: gain = (S_l - S n_l / m)^2 m / (n_l n_r),   S_l = sum of the targets on the left
@@ -210,9 +224,10 @@ class _Grower:
         top = best[feature]
         if top < 0:
             return None
-        close = top * (1 - TIE) - NOISE * float(np.square(self.target[node.order[0]]).sum())
-        tied = [other for other in visited if best[other] >= close]
-        if len(tied) > 1 or np.count_nonzero(gains[feature] >= close) > 1:
+        close = top * (1 - TIE) - NOISE * squares
+        is_tied = (best >= close) & ~flat
+        if is_tied.sum() > 1 or np.count_nonzero(gains[feature] >= close) > 1:
+            tied = [other for other in self.visits.visited(node.visit) if is_tied[other]]
             feature, position = self._untie(node, tied)
             return _Cut(feature, position, float(gains[feature, position - 1]))
         return _Cut(feature, int(positions[feature]), float(top))

@@ -65,6 +65,20 @@ class FeatureOrder:
     def __init__(self, state: int, d: int) -> None:
         self.state = state
         self.features = list(range(d))
+        self._nodes: list[tuple[np.ndarray, int]] = []  # constant dimensions and parent of each node
+        self._visits: list[tuple[list[int], list[int]]] = []  # of the nodes of which they were asked for
+
+    def add(self, flat: Bool[np.ndarray, " d"], parent: int) -> int:
+        """The number of the next node, a child of the node `parent` (-1: of none); `flat` as in `of_node`."""
+        self._nodes.append((flat, parent))
+        return len(self._nodes) - 1
+
+    def visited(self, node: int) -> list[int]:
+        """The dimensions of a node in order of visit. Few nodes need it, so it is computed when it is asked for."""
+        while len(self._visits) <= node:
+            flat, parent = self._nodes[len(self._visits)]
+            self._visits.append(self.of_node(flat, self._visits[parent][1] if parent >= 0 else []))
+        return self._visits[node][0]
 
     def of_node(self, flat: Bool[np.ndarray, " d"], known: list[int]) -> tuple[list[int], list[int]]:
         """The dimensions that can be split, in order of visit, and the constant ones, in order of discovery.
