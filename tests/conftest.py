@@ -19,7 +19,9 @@ torch.set_num_threads(1)
 LONG_FILES = (
     "studies/test_ray_cluster.py",
     "studies/test_workers.py",
+    "test_triton_kernels.py",
     "test_benchmarks.py",
+    "training/test_stacked.py",
     "demo/test_demo.py",
     "own_code/test_installed_package.py",
     "own_code/test_command_line.py",

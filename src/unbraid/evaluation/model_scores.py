@@ -15,6 +15,7 @@ from unbraid.methods import HasBackgroundCodes, HasLikelihood
 from unbraid.metrics import KLPerDim, kl_per_dim
 from unbraid.objectives import ACTIVE_VARIANCE_SHARE, variance_shares
 
+BLOCK = 512  # observations among which each takes the feature of the one before it
 MAX_INTERVENTIONS = 2_000  # observations per feature; each takes the feature of the observation before it
 
 
@@ -108,12 +109,13 @@ def intervention_reversibility(sample: Sample, decoder: Decoder) -> Intervention
     decode–encode cycle (1: fully reversed, 0: not at all). A feature that changes nothing does not count, so a single
     feature that encodes everything scores 1, too."""
     sample, method, masks = sample.shuffled(MAX_INTERVENTIONS), sample.method, _masks(sample)
+    pairs = _CodePairs(sample)
 
     def changes(x: Tensor, condition: Tensor | None) -> Tensor:
-        codes = method.encode(x, condition)
+        codes, others = pairs.next(len(x))
         decoded, totals = decoder(codes, condition), codes.new_zeros(2)
         for mask in masks:
-            changed = decoder(torch.where(mask, codes.roll(1, 0), codes), condition)
+            changed = decoder(torch.where(mask, others, codes), condition)
             restored = decoder(torch.where(mask, codes, method.encode(changed, condition)), condition)
             totals += torch.stack([(restored - decoded).square().sum(), (changed - decoded).square().sum()])
         return totals[None]
@@ -137,17 +139,37 @@ def active_features(
 ) -> ActiveFeatures:
     """Number of features whose interventions cause more than a threshold of the observations' variance in the decoded
     observations. The variance of the codes does not count, because their scale is arbitrary without a prior."""
-    sample, method, masks = sample.shuffled(MAX_INTERVENTIONS), sample.method, _masks(sample)
+    sample, masks = sample.shuffled(MAX_INTERVENTIONS), _masks(sample)
+    pairs = _CodePairs(sample)
 
     def changes(x: Tensor, condition: Tensor | None) -> Tensor:
-        codes = method.encode(x, condition)
-        decoded, others = decoder(codes, condition), codes.roll(1, 0)
+        codes, others = pairs.next(len(x))
+        decoded = decoder(codes, condition)
         changed = (decoder(torch.where(mask, others, codes), condition) for mask in masks)
         return torch.stack([(after - decoded).square().sum() for after in changed])[None]
 
     mean = torch.from_numpy(sample.map_batches(changes)).sum(0) / sample.size
     shares = variance_shares(mean, mean.new_tensor(sample.variance)).numpy()
     return ActiveFeatures(float((shares > threshold).sum()), shares, threshold, sample.distinct())
+
+
+class _CodePairs:
+    """The codes of a sample, batch after batch, each with the codes of the observation before it.
+
+    The first observation of a block follows the last one. Blocks are not batches, so that scores do not depend on how
+    many observations pass a network at once.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        codes = torch.from_numpy(sample.map_batches(sample.method.encode)).to(sample.method.step.device)
+        self._codes = codes
+        self._others = torch.cat([block.roll(1, 0) for block in codes.split(BLOCK)])
+        self._start = 0
+
+    def next(self, count: int) -> tuple[Tensor, Tensor]:
+        part = slice(self._start, self._start + count)
+        self._start += count
+        return self._codes[part], self._others[part]
 
 
 def _masks(sample: Sample) -> list[Tensor]:
