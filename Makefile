@@ -51,9 +51,16 @@ lint: develop
 
 # Bytecode is kept, also where the environment forbids it: without it every process compiles the package and all tests
 # again, with the checks that are added to both.
-test: lint
-	@echo "== Running all tests"
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+#
+# Types are checked beside the tests, in time that waiting tests leave, and printed after them.
+test: develop
+	@echo "== Checking style"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@echo "== Running all tests, and checking types beside them"
+	@types=$$(mktemp); $(BIN)/pyright --warnings > $$types 2>&1 & checker=$$!; \
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder; tested=$$?; \
+	wait $$checker; typed=$$?; cat $$types; rm -f $$types; exit $$((tested + typed))
 
 # 10 minutes on 2 cores; SHORT=1: two minutes; FULL=1: an hour, continued where it was interrupted.
 faults: develop
