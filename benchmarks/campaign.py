@@ -25,6 +25,7 @@ from pathlib import Path
 
 import torch
 
+from unbraid.nn import use_kernels
 from unbraid.recipes import read_recipe
 from unbraid.runs import Run
 from unbraid.studies import Plan, first_seeds, replace
@@ -159,6 +160,7 @@ def main() -> None:
     parser.add_argument(
         "--compile", action="store_true", help="compile losses, each method ahead and in parallel"
     )
+    parser.add_argument("--kernels", action="store_true", help="convolutions by our own kernels")
     parser.add_argument("--stack", action="store_true", help="train plans of one kind as one stack")
     parser.add_argument("--compile-minutes", type=float, default=2.5)
     parser.add_argument("--compile-only", metavar="METHOD", help=argparse.SUPPRESS)
@@ -169,6 +171,8 @@ def main() -> None:
         print(*plans, sep="\n")
         return
     torch.set_num_threads(1)
+    if args.kernels:
+        use_kernels(torch.device("cuda"))
     if args.compile_only:
         compile_only(args, plans, args.compile_only)
         return

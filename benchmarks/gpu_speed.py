@@ -33,6 +33,7 @@ from unbraid.data.mnist_stl10 import mnist_stl10
 from unbraid.data.sprites import sprites
 from unbraid.methods import method_class, method_classes
 from unbraid.methods.base import Method, build_method
+from unbraid.nn import use_kernels
 from unbraid.schedules import Linear
 from unbraid.training.cuda_graph import WARMUP_STEPS, CUDAGraphStep
 from unbraid.training.population import STEPS_PER_TURN
@@ -255,9 +256,12 @@ def main() -> None:
     parser.add_argument("--population", type=int, default=8, help="models at once; 0 leaves it out")
     parser.add_argument("--stacks", default=",".join(STACKS), help="forms of the population as a stack")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--kernels", action="store_true", help="convolutions by our own kernels")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     torch.set_float32_matmul_precision("high")
+    if arguments.kernels:
+        use_kernels(torch.device("cuda"))
     rate, bandwidth = peaks()
     print(f"{torch.cuda.get_device_name()}: {rate / 1e12:.0f} TFLOP/s in bf16, {bandwidth / 1e12:.2f} TB/s")
     rows = []

@@ -28,6 +28,7 @@ from unbraid.nn.batch_norm import (
 from unbraid.nn.classifier import Classifier, Classifiers
 from unbraid.nn.concat_encoder import ConcatEncoder
 from unbraid.nn.conv import SIDES, ConvDecoder, ConvEncoder
+from unbraid.nn.conv_ops import use_kernels
 from unbraid.nn.critic import Critic
 from unbraid.nn.deterministic_encoder import DeterministicEncoder
 from unbraid.nn.digits import DigitDecoder, DigitEncoder
@@ -97,4 +98,5 @@ __all__ = [
     "scalar_head",
     "separate_background_stats",
     "split_overlay",
+    "use_kernels",
 ]

@@ -18,7 +18,10 @@ enabled = False
 
 
 def use_kernels(device: torch.device) -> bool:
-    """Lets convolutions on a device use the kernels where they can be built; says on one line why they cannot."""
+    """Lets convolutions on a CUDA device use the kernels where they can be built; says on one line why they cannot.
+
+    Call it before trainings begin. It is not the default: the kernels as they are now were not run on a GPU yet.
+    """
     global enabled
     if device.type == "cuda" and not enabled:
         try:

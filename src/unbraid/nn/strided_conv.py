@@ -1,8 +1,8 @@
 """Convolutions and transposed convolutions of stride 2, with the activation before them.
 
 For small models on a GPU, a convolution spends most of its time in short kernels for memory layouts and partial sums.
-Here a layer is one kernel of `conv_kernels`, with its activation and bias, for one model as for a stack of models.
-Where the kernels cannot be built, a compiled layer is slices and one matrix product, and others are PyTorch's.
+After `use_kernels` a layer is one kernel of `conv_kernels`, with its activation and bias, for one model as for a stack
+of models. Otherwise a compiled layer is slices and one matrix product, and others are PyTorch's convolutions.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class ConvStack(nn.Sequential):
 def order_weights(module: nn.Module, device: torch.device, *, all_layers: bool) -> None:
     """Stores weights with their channels last: all on a CPU or if asked, those that our kernels read on a GPU."""
     modules = [module] if all_layers or device.type == "cpu" else []
-    if device.type == "cuda" and conv_ops.use_kernels(device):
+    if device.type == "cuda" and conv_ops.enabled:
         modules += [layer for layer in module.modules() if isinstance(layer, DownConv | UpConv)]
     for each in modules:
         each.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 7 % faster, β-VAE at 64×64
